@@ -39,8 +39,6 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run went: numbers of events."""
-
     delivered: int
     refused: int
     failed: bool
@@ -54,7 +52,6 @@ class DeliverEvents:
     section: AuditSettings | NotificationSettings
     """Says how often to try, and for how long to keep what was delivered."""
     interval: float = 5.0
-    """Seconds between two looks for events."""
     failures: Failures = field(default_factory=Failures)
     what: str = "audit event"
     """For logs: notifications are delivered in the same way."""

@@ -4,9 +4,9 @@ A notification whose recipients cannot be found, because Keystone does not answe
 Delivering one twice queues it once.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -17,6 +17,7 @@ from limes.db.engine import Engine
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import NewItem
 from limes.errors import BadRequest, Conflict, LimesError, Unavailable, Unprocessable
+from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mailer import ALL_KINDS, Subscription, Unsubscribe
 from limes.settings.notifications import MailSettings
 from limes.system import Clock
@@ -25,30 +26,23 @@ _BUDGET = 60.0
 """Seconds after which no further notification is begun."""
 
 
-class Users(Protocol):
-    """Who knows the addresses of users: Keystone. All methods raise `Unavailable` if it does not answer."""
-
-    def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
-        """Returns the addresses of the users who have one of these roles on a `project` or `domain`."""
-        ...
-
-    def address_of(self, user_id: str) -> str | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Recipients:
     mail: MailSettings
-    users: Users | None = None
+    users: KeystoneUsers | None = None
     """None without Keystone, which alone knows addresses of users."""
+    by_project: bool = False
+    """Whether the mail service finds them by the project, which stands for them."""
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
         """Returns the language by address. The first rule that names somebody decides on it. Raises `Unavailable`."""
-        found: dict[str, tuple[str, str]] = {}
+        general, found = self.mail.language_of(place), dict[str, tuple[str, str]]()
+        if self.by_project:
+            return {place.project_uuid: general} if place.project_uuid else {}
 
         def add(address: str, language: str) -> None:
             found.setdefault(address.lower(), (address, language))
 
-        general = self.mail.language_of(place)
         if self.users is not None and self.mail.to_requester and kind in TO_REQUESTER and requester_id:
             address = self.users.address_of(requester_id)
             if address:
@@ -70,21 +64,11 @@ class Recipients:
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectItself:
-    """Stands for the recipients where the mail service finds them by the project."""
-
-    mail: MailSettings
-
-    def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
-        return {place.project_uuid: self.mail.language_of(place)} if place.project_uuid else {}
-
-
-@dataclass(frozen=True, slots=True)
 class QueueMails:
     """The sink. See `limes.audit.sinks.Sink`."""
 
     limes: Limes
-    recipients: Recipients | ProjectItself
+    recipients: Recipients
     mail_sink: str
 
     @property
@@ -146,7 +130,6 @@ class Subscriptions:
     engine: Engine
     clock: Clock
     links: Unsubscribe | None = None
-    """None: there are no links."""
 
     def of(self, token: str) -> Subscription:
         """Returns what a link is about. Raises `BadRequest` for a token that we have not signed."""
@@ -187,8 +170,7 @@ class MailPreferences:
     clock: Clock
     kinds: Sequence[str]
     """All that Limes tells people by mail."""
-    users: Users | None = None
-    """None without Keystone: no address is known."""
+    users: KeystoneUsers | None = None
 
     def show(self, user_id: str) -> MailChoices:
         address = self._address_of(user_id)

@@ -13,7 +13,7 @@ import orjson
 from limes.actions.context import Limes
 from limes.actions.notifications import message, tell
 from limes.actions.quota_requests.store import request_documents
-from limes.actions.reports.alerts import Alert, find_all_alerts
+from limes.actions.reports.attention import Alert, find_all_alerts
 from limes.core.alerts import Kind, Severity
 from limes.core.notifications import ALERT_KINDS, CONFIRMED, RENEWED, REQUEST_WAITING, Key, decide
 from limes.core.temporary_quota import TemporaryState
@@ -117,7 +117,6 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
 
 
 def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields what has happened to commitments since the last look; nothing with the first one."""
     if last is None:
         queries.move_cursor(limes.engine, commitment_events.last_number(limes.engine))
         return

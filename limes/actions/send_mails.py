@@ -37,13 +37,10 @@ _ONE_CLICK = {"List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 @dataclass(slots=True)
 class Sent:
-    """How a run went: numbers of mails."""
-
     sent: int = 0
     dropped: int = 0
     retried: int = 0
     error: str | None = None
-    """Why the server took none, if so."""
 
     def count(self, outcome: Outcome, *, given_up: bool) -> None:
         if outcome.fate is Fate.SENT:
@@ -101,7 +98,6 @@ class SendMails:
     # -- mails of items ------------------------------------------------------------------------------------------------
 
     def _make(self, lease: float) -> int:
-        """Makes mails for the recipients who have something due. Returns how many recipients there were."""
         engine, section = self.limes.engine, self.limes.settings.notifications.mail
         if queries.lock_lease(engine, self.name) != lease:
             return 0

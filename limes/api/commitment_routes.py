@@ -75,4 +75,3 @@ COMMITMENTS = {
     ),
     "/v1/public-commitments": _get(commitment.list_public, _PUBLIC, a.CommitmentsAnswer, (), SELECTION),
 }
-"""By path and method."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from limes.actions.autogrow import growing_resources
 from limes.actions.change_log import forget_history
+from limes.actions.commitments.reading import sample_utilisation
 from limes.actions.commitments.settle import renew_and_settle
-from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.discover import discover

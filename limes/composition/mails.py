@@ -7,7 +7,7 @@ from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents, Outcome
-from limes.actions.mail_recipients import MailPreferences, ProjectItself, QueueMails, Recipients
+from limes.actions.mail_recipients import MailPreferences, QueueMails, Recipients
 from limes.actions.notifications import BoundPosts
 from limes.actions.notify import notify
 from limes.actions.project_tasks import run_if_due
@@ -41,9 +41,11 @@ def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, l
     return SmtpMailer(section.smtp, _SESSION * lease)
 
 
-def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:
+def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients:
+    """Returns who gets the mails of a sink."""
     mail = settings.notifications.mail
-    return ProjectItself(mail) if sink == "mail_api" else Recipients(mail, open_users(settings, cloud, clock))
+    by_project = sink == "mail_api"
+    return Recipients(mail, None if by_project else open_users(settings, cloud, clock), by_project)
 
 
 def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> KeystoneUsers | None:

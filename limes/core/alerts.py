@@ -62,7 +62,6 @@ SEVERITIES: Mapping[Kind, tuple[Severity, ...]] = {
     Kind.TEMPORARY_QUOTA_WAITS: (Severity.WARNING,),
     Kind.TEMPORARY_QUOTA_ENDS: (Severity.WARNING,),
 }
-"""The severities that alerts of a kind can have."""
 
 
 class UsageThresholds(NamedTuple):

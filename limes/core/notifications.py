@@ -23,14 +23,12 @@ CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
 SEVERAL = "several"
 """The kind of a message that has several notifications about one domain."""
 TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
-"""All of a temporary quota was given back."""
 
 
 class Decision(NamedTuple):
     """What to do about what was told so far."""
 
     told: Mapping[Key, int]
-    """To be told now, with the levels."""
     ended: Collection[Key]
     """To be forgotten, so that it will be told again."""
 
@@ -65,14 +63,12 @@ NotificationKind = Literal[
     "request_waiting",
 ]
 Level = Literal["cloud", "domain", "project"]
-"""What a notification is about."""
 REQUEST_OPENED, REQUEST_DECIDED, REQUEST_PASSED_ON, REQUEST_WAITING = (
     "request_opened", "request_decided", "request_passed_on", "request_waiting",
 )  # fmt: skip
 REQUEST_KINDS = frozenset({REQUEST_OPENED, REQUEST_DECIDED, REQUEST_PASSED_ON, REQUEST_WAITING})
 """They go only to rules that name them: they are for those who decide, or for one person."""
 TO_REQUESTER = frozenset({REQUEST_DECIDED, REQUEST_PASSED_ON})
-"""They go to the one who asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +133,12 @@ class RecipientRule(Section):
         return self
 
     def matches(self, kind: str, place: Place) -> bool:
-        """Returns whether the rule is about such a notification."""
         is_wanted = kind in self.kinds if self.kinds else kind not in REQUEST_KINDS
         return (
             is_wanted
             and (not self.levels or place.level in self.levels)
-            and matches_whole(self.domain, place.domain_name)
-            and matches_whole(self.project, place.project_name)
+            and _matches(self.domain, place.domain_name)
+            and _matches(self.project, place.project_name)
         )
 
 
@@ -155,6 +150,9 @@ class LanguageRule(Section):
     language: Language
     """The name of a folder of templates."""
 
+    def matches(self, place: Place) -> bool:
+        return _matches(self.domain, place.domain_name)
 
-def matches_whole(pattern: re.Pattern[str] | None, name: str) -> bool:
+
+def _matches(pattern: re.Pattern[str] | None, name: str) -> bool:
     return pattern is None or (bool(name) and pattern.fullmatch(name) is not None)

@@ -181,7 +181,6 @@ _DEFAULT_DISTRIBUTION: Mapping[str, Any] = {
     "model": "autogrow",
     "autogrow": {"growth_multiplier": 1, "growth_minimum": 0, "usage_data_retention_period": "1s"},
 }
-"""What those releases do with a resource that no entry matches."""
 
 
 def convert_liquids(value: Any, notes: Notes) -> tuple[list[Entry], list[Entry], list[Entry], list[Entry]]:

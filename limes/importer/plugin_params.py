@@ -166,7 +166,6 @@ QUOTA: Mapping[str, Converter] = {
     "sharev2": _sharev2,
     "volumev2": _keep("volume_types", "with_volume_subresources", "with_snapshot_subresources"),
 }
-"""Plugins of services."""
 
 CAPACITY: Mapping[str, Converter] = {
     "cinder": _keep("volume_types", "with_subcapacities"),
@@ -175,4 +174,3 @@ CAPACITY: Mapping[str, Converter] = {
     "nova": _nova,
     "prometheus": _keep("api", "queries"),
 }
-"""Plugins of capacitors."""

@@ -28,16 +28,12 @@ class Outcome:
     version: int
     """The version of the source's schema."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Rows of each kind in the source."""
     dropped: dict[str, int] = field(default_factory=dict)
-    """What is not imported, and how much of it there is."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    """Why nothing was imported."""
     differences: tuple[str, ...] = ()
     """Between the source and what was written, or was here before. If there are any, nothing is kept."""
     was_here: bool = False
-    """Whether everything was here already."""
     applied: bool = False
 
     @property
@@ -59,7 +55,6 @@ class Import:
     target: Engine
     catalog: Catalog
     limes: Limes
-    """Of the target."""
     ids: IdSource
     progress: Progress = lambda label, items, total: items
     overrides: QuotaOverrides = NO_OVERRIDES
@@ -125,7 +120,5 @@ _SHAPES: dict[str, tuple[Any, str]] = {
     "usage_histories": (shapes.UsageHistoryRow, "project service resource az"),
     "commitments": (shapes.CommitmentRow, "id"),
 }
-"""The type of the rows of each kind, and their order."""
 
 KINDS = tuple(_SHAPES)
-"""In the order in which they are written."""

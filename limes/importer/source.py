@@ -41,8 +41,6 @@ class CapacitorRow(NamedTuple):
 
 
 class ProjectRow(NamedTuple):
-    """A project. `id` is the source's."""
-
     id: int
     uuid: str
     name: str
@@ -72,8 +70,6 @@ class QuotaRow(NamedTuple):
 
 
 class OverrideRow(NamedTuple):
-    """What the source's file of overrides pinned a project's quota to."""
-
     domain: str
     project: str
     service: str
@@ -93,8 +89,6 @@ class AZQuotaRow(NamedTuple):
 
 
 class UsageHistoryRow(NamedTuple):
-    """A project's usage in an AZ, now and of late."""
-
     project: int
     service: str
     resource: str
@@ -164,7 +158,6 @@ class Source:
         ]
 
     def dropped(self) -> dict[str, int]:
-        """Returns what is not imported, and how much of it there is."""
         counted = {name: self._count(rows) for name, rows in self.layout.dropped.items()}
         return {name: count for name, count in counted.items() if count}
 

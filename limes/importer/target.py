@@ -61,11 +61,9 @@ class Target:
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[source.CapacitorRow]) -> None:
-        """Sets when the configured capacitors were scraped. Each is due at once."""
+        table = models.Capacitor
         for row in rows:
-            self.engine.write(
-                models.Capacitor.update(scraped_at=row.scraped_at).where(models.Capacitor.name == row.name)
-            )
+            self.engine.write(table.update(scraped_at=row.scraped_at).where(table.name == row.name))
 
     def write_capacity(self, rows: Iterable[source.CapacityRow]) -> None:
         """Writes capacity, and the capacitor that reported it, if that is configured here."""
@@ -127,14 +125,10 @@ class Target:
                     )
 
         table = models.ProjectService
-        self._insert(
-            (
-                *(table.project, table.service, table.scraped_at, table.checked_at, table.next_scrape_at),
-                *(table.is_stale, table.scrape_duration, table.scrape_error),
-                *(table.push_failures, table.push_error, table.scrape_failures),
-            ),
-            values(),
-        )
+        times = (table.scraped_at, table.checked_at, table.next_scrape_at)
+        scrape = (table.is_stale, table.scrape_duration, table.scrape_error)
+        push = (table.push_failures, table.push_error, table.scrape_failures)
+        self._insert((table.project, table.service, *times, *scrape, *push), values())
 
     def write_quotas(self, rows: Iterable[source.QuotaRow]) -> None:
         def values() -> Iterator[tuple[object, ...]]:
@@ -175,13 +169,13 @@ class Target:
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
     def write_usage_histories(self, rows: Iterable[source.UsageHistoryRow]) -> None:
-        def values() -> Iterator[tuple[object, ...]]:
-            for row in self._of_known_resources(rows):
-                if changes := self._changes(row):
-                    yield (*self._pair(row), row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
-
         table = models.UsageChanges
-        self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values())
+        values = (
+            (*self._pair(row), row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
+            for row in self._of_known_resources(rows)
+            if (changes := self._changes(row))
+        )
+        self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values)
 
     def _changes(self, row: source.UsageHistoryRow) -> list[UsageChange]:
         rule = autogrow_rule(self._catalog, (row.service, row.resource))
@@ -195,14 +189,14 @@ class Target:
             return []
 
     def write_usages(self, rows: Iterable[source.UsageRow]) -> None:
-        def values() -> Iterator[tuple[object, ...]]:
-            for row in self._of_known_resources(rows):
-                if (pair := self._pair(row)) in self._pairs:
-                    yield (*pair, row.az, row.usage, row.physical_usage, row.subresources)
-
+        values = (
+            (*pair, row.az, row.usage, row.physical_usage, row.subresources)
+            for row in self._of_known_resources(rows)
+            if (pair := self._pair(row)) in self._pairs
+        )
         zone, total = models.ProjectAZResource, models.ProjectResource
         key = (zone.project_id, zone.resource_id)
-        self._insert((*key, zone.az, zone.usage, zone.physical_usage, zone.subresources), values())
+        self._insert((*key, zone.az, zone.usage, zone.physical_usage, zone.subresources), values)
         physical = Case(
             None, [(fn.COUNT(zone.physical_usage) > 0, fn.SUM(fn.COALESCE(zone.physical_usage, zone.usage)))]
         )
@@ -239,7 +233,6 @@ class Target:
         commitment_events.append(self.engine, events, lambda: self._now)
 
     def _insert(self, fields: Sequence[Field], rows: Iterable[Sequence[object]]) -> None:
-        """Inserts all rows, in their order, with few statements."""
         size = _VALUES // len(fields)
         insert, remaining = compiled_insert(fields[0].model, *fields), iter(rows)
         while chunk := list(islice(remaining, size)):
@@ -255,7 +248,6 @@ class Target:
     def _pair(
         self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow | source.UsageHistoryRow
     ) -> tuple[int, int]:
-        """Our ids of its project and resource."""
         return self._projects[row.project][0], self._resources[row.service, row.resource]
 
     def _grows(self, row: source.QuotaRow | source.AZQuotaRow | source.UsageHistoryRow) -> bool:

@@ -22,7 +22,6 @@ class Mail:
     recipient: str
     """An address; for the sink `mail_api`, the UUID of a project."""
     subject: str
-    """One line."""
     text: str
     html: str
     at: float

@@ -27,7 +27,6 @@ log = logging.getLogger(__name__)
 SHIPPED = Path(__file__).parent / "templates"
 _FALLBACK = "en"
 _MOST = 50
-"""Notifications that a mail shows in full."""
 _FIELDS = (
     "severity", "remedy", "service", "resource", "unit", "quota", "usage", "threshold", "since", "commitment",
     "request", "days",

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from limes.actions.context import Limes
 from limes.actions.growth.forecast import forecast_growth
-from limes.actions.reports.alerts import Counts, count_alerts
-from limes.actions.reports.attention import Where
+from limes.actions.reports.attention import Counts, Where, count_alerts
 from limes.actions.reports.inconsistencies import Reason, find_inconsistencies, find_ineffective
 from limes.core.alerts import SEVERITIES, Kind
 from limes.core.catalog import select

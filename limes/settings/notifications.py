@@ -4,15 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from limes.core.notifications import (
-    Address,
-    Language,
-    LanguageRule,
-    NotificationKind,
-    Place,
-    RecipientRule,
-    matches_whole,
-)
+from limes.core.notifications import Address, Language, LanguageRule, NotificationKind, Place, RecipientRule
 from limes.settings.audit import AuditLogSettings, as_list
 from limes.validation.durations import Seconds, SecondsOrZero
 from limes.validation.sections import ConfigPath, Section, is_loopback
@@ -135,8 +127,7 @@ class MailSettings(Section):
 
     def language_of(self, place: Place) -> str:
         """Returns the language of mails about a project or domain."""
-        found = (rule.language for rule in self.languages if matches_whole(rule.domain, place.domain_name))
-        return next(found, self.language)
+        return next((rule.language for rule in self.languages if rule.matches(place)), self.language)
 
 
 class NotificationSettings(Section):

@@ -9,7 +9,7 @@ import pytest
 
 from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.mail_recipients import ProjectItself, QueueMails, Recipients
+from limes.actions.mail_recipients import QueueMails, Recipients
 from limes.actions.send_mails import Contents, SendMails, Sent
 from limes.db.queries import outbox
 from limes.mail.servers import SmtpMailer
@@ -38,7 +38,7 @@ class Post:
 
     world: World
     server: MailServer
-    recipients: Recipients | ProjectItself
+    recipients: Recipients
     queued: int = 0
 
     def notify(self, kind: str, **changes: Any) -> None:

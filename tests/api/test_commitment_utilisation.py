@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.utilisation import sample_utilisation
+from limes.actions.commitments.reading import sample_utilisation
 from limes.core.commitments.plan import DayOfUse, recommended_amount
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.world import World

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.reading import sample_utilisation
 from limes.actions.commitments.settle import settle_commitments
-from limes.actions.commitments.utilisation import sample_utilisation
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
 from tests.api.world import DRESDEN, GERMANY, World

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.utilisation import sample_utilisation
+from limes.actions.commitments.reading import sample_utilisation
 from limes.actions.growth.sample import sample_growth
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow

@@ -9,7 +9,7 @@ import pytest
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.actions.mail_recipients import ProjectItself
+from limes.actions.mail_recipients import Recipients
 from limes.actions.send_mails import Sent
 from limes.core.notifications import REQUEST_KINDS
 from limes.mail.mailer import Mail, Outcome
@@ -266,7 +266,7 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
 
 
 def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Receiver) -> None:
-    post.recipients = ProjectItself(MailSettings(language="de"))
+    post.recipients = Recipients(MailSettings(language="de"), by_project=True)
     post.notify("quota_used")
     post.notify("quota_used")
     post.notify("backend_unreachable")

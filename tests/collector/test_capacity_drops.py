@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.reports.alerts import find_alerts
-from limes.actions.reports.attention import Where
+from limes.actions.reports.attention import Where, find_alerts
 from limes.backends import AZCapacity, BackendError
 from limes.core.catalog import select
 from limes.core.units import falls

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.utilisation import sample_utilisation
+from limes.actions.commitments.reading import sample_utilisation
 from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.core.units import MAX_AMOUNT

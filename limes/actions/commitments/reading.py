@@ -1,26 +1,40 @@
-"""Reading commitments and their events. Nothing is written."""
+"""Reading commitments, their events, and how much of them projects use: one project over time; and all of the cluster,
+a domain or a project, by resource and AZ, with what ends soon."""
 
 import math
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from datetime import date, timedelta
+from typing import Annotated, Any, NamedTuple
 
 import orjson
+from pydantic import Field
 
 from limes.actions.commitments import store
 from limes.actions.commitments.store import CommitmentView
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
-from limes.core.catalog import Selection
-from limes.core.commitments.commitment import advance
+from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
+from limes.core.catalog import ANY_AZ, Selection
+from limes.core.commitments.commitment import Status, advance
+from limes.core.commitments.plan import DayOfUse, recommended_amount
 from limes.core.commitments.reshaping import NO_DEADLINES, deadlines_of
+from limes.core.commitments.rules import az_aware_refs, committable_azs, pooled_refs
+from limes.core.quota import is_forbidden
+from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import commitment_events
+from limes.db.queries import commitment_events, kept_sums
+from limes.db.queries import commitment_figures as figures
 from limes.db.queries import commitments as queries
+from limes.db.queries.attention import EVERYWHERE, Scope
 from limes.db.queries.commitment_events import NumberedEvent
-from limes.db.transactions import snapshot
+from limes.db.queries.project_sums import Among
+from limes.db.queries.quotas import project_quotas_by_resource
+from limes.db.transactions import atomic, snapshot
 from limes.errors import NotFound
+from limes.validation.shape import Amount, Shape, Unit
 
 _TOKEN = re.compile(r"[0-9a-f]{1,100}")
 """Anything else is no transfer token, and perhaps not a text that the database accepts."""
@@ -38,10 +52,6 @@ class ChangeFilter:
     since: float = 0
     until: float = math.inf
     """Times of changes, in seconds since the epoch; `until` itself is not among them."""
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.values and self.since <= 0 and self.until >= _FOR_EVER
 
     def accepts(self, commitment: Mapping[str, Any]) -> bool:
         """Returns whether a change of that time is wanted, after which the commitment is like this."""
@@ -93,7 +103,7 @@ def changes_after(limes: Limes, since: int, limit: int, selection: Selection, ch
     """Returns at most `limit` changes of commitments, over all projects, that come after number `since`. The answer is
     only empty if there are no more: with a selection, events are read until one matches."""
     is_whole = selection.is_whole(limes.catalog)  # also resources that are not configured any more
-    if is_whole and changes.is_empty:
+    if is_whole and not changes.values and changes.since <= 0 and changes.until >= _FOR_EVER:
         events = commitment_events.after(limes.engine, since, limit)
         return Events(events, events[-1].number if events else since)
     refs, times = set(selection.refs), (changes.since, changes.until)
@@ -108,3 +118,166 @@ def changes_after(limes: Limes, since: int, limit: int, selection: Selection, ch
             if len(shown) == limit:
                 return Events(shown, since)
     return Events(shown, since)
+
+
+# -- use ---------------------------------------------------------------------------------------------------------------
+
+_DAY = 86400
+
+
+class UtilisationDay(Shape):
+    """Averages of a day, and the smallest and largest usage that was seen."""
+
+    date: str
+    committed: Amount
+    used: Amount
+    unused: Amount
+    min_used: Amount
+    max_used: Amount
+
+
+class Utilisation(Shape):
+    """How commitments of a resource in one availability zone fit its usage."""
+
+    service_type: str
+    resource_name: str
+    availability_zone: str
+    recommended_amount: Amount
+    days: list[UtilisationDay]
+    unit: Unit | None = None
+
+
+@atomic
+def sample_utilisation(limes: Limes) -> None:
+    """The job: adds the present figures of all projects to today's, for all resources that allow commitments."""
+    now = limes.now()
+    today = int(now // _DAY)
+    ids = catalog_queries.resource_ids(limes.engine)
+    for by_az, refs in ((True, az_aware_refs(limes.catalog)), (False, pooled_refs(limes.catalog))):
+        resources = [ids[ref] for ref in refs if ref in ids]
+        figures.add_sample(limes.engine, resources, by_az=by_az, day=today, now=now)
+    figures.forget_before(limes.engine, today - limes.settings.commitments.use_days)
+
+
+@snapshot
+def report_utilisation(
+    limes: Limes, domain_uuid: str, project_uuid: str, selection: Selection, days: int
+) -> list[Utilisation]:
+    """Returns the last `days` days of a project, by resource and AZ. Raises `NotFound`."""
+    today = int(limes.now() // _DAY)
+    project = find_project(limes.engine, domain_uuid, project_uuid)
+    refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(limes.engine).items()}
+    days_by_place = {
+        (refs[resource_id], az): {day.day: day for day in found}
+        for (resource_id, az), found in figures.of_project(limes.engine, project.id, today - days + 1).items()
+    }
+    wanted = set(selection.refs)
+    rows = project_quotas_by_resource(limes.engine, project.id, refs)
+    forbidden = {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
+    found = []
+    for (ref, az), by_day in sorted(days_by_place.items()):
+        if ref in wanted:
+            # usage in an unknown AZ is shown, but no commitment can cover it
+            can_commit = ref not in forbidden and az in committable_azs(limes.catalog.behavior(ref), limes.catalog)
+            recommended = recommended_amount(by_day, today) if can_commit else 0
+            unit, days_of_use = limes.catalog.unit_of(ref).value or None, [_day(each) for each in by_day.values()]
+            found.append(
+                Utilisation(
+                    service_type=ref[0],
+                    resource_name=ref[1],
+                    availability_zone=az,
+                    recommended_amount=recommended,
+                    days=days_of_use,
+                    unit=unit,
+                )
+            )
+    return found
+
+
+def _day(day: DayOfUse) -> UtilisationDay:
+    return UtilisationDay(
+        date=(date(1970, 1, 1) + timedelta(days=day.day)).isoformat(),
+        committed=day.committed,
+        used=day.usage,
+        unused=day.unused,
+        min_used=day.usage_min,
+        max_used=day.usage_max,
+    )
+
+
+# -- over many projects ------------------------------------------------------------------------------------------------
+
+
+class ZoneSummary(Shape):
+    """What projects have committed to, of one resource in one availability zone. Amounts are in the unit."""
+
+    service_type: str
+    resource_name: str
+    availability_zone: str
+    committed: Annotated[int, Field(ge=0, description="confirmed")]
+    used: Annotated[int, Field(ge=0, description="of what is confirmed: each project uses its own only")]
+    unused: Annotated[int, Field(ge=0, description="of what is confirmed")]
+    usage: Annotated[int, Field(ge=0, description="of all projects, with commitments or without")]
+    expiring: Annotated[int, Field(ge=0, description="of what is confirmed: ends within `days`, and was not renewed")]
+    pending: Amount
+    planned: Amount
+    commitments: Annotated[int, Field(ge=1, description="how many these are")]
+    projects: Annotated[int, Field(ge=0, description="how many have confirmed ones")]
+    unit: Unit | None = None
+    coverage: Annotated[float, Field(ge=0, le=1, description="share of usage that commitments cover")] | None = None
+    waste: Annotated[float, Field(ge=0, le=1, description="share of the confirmed that is not used")] | None = None
+
+
+@snapshot
+def summarize_commitments(limes: Limes, where: Where, selection: Selection, days: int) -> list[ZoneSummary]:
+    """Returns what somebody has committed to, by resource and AZ, in the order of reports; what ends within so many
+    days is counted as expiring. A fixed number of figures. Raises `NotFound`."""
+    engine, catalog, now = limes.engine, limes.catalog, limes.now()
+    scope, resources = scope_of(engine, where), named_resources(engine, catalog, selection)
+    pooled = [id_ for id_, named in resources.items() if not catalog.behavior(named.ref).commitment_is_az_aware]
+    zoned = [id_ for id_ in resources if id_ not in pooled]
+    live: dict[tuple[int, str], dict[str, figures.LiveSum]] = defaultdict(dict)
+    for row in figures.live_sums(engine, scope, list(resources), now, now + days * _DAY):
+        live[row.resource_id, row.az][row.status] = row
+    used = {
+        (use.resource_id, use.az): use
+        for ids, is_pooled in ((zoned, False), (pooled, True))
+        for use in figures.use_sums(engine, scope, ids, now, is_pooled=is_pooled)
+    }
+    usage = _usage(engine, scope, zoned, pooled)
+    positions = {id_: position for position, id_ in enumerate(resources)}
+    order = sorted(live, key=lambda key: (positions[key[0]], catalog.az_order(key[1])))
+    return [_summary(resources[key[0]], key[1], live[key], used.get(key), usage.get(key, 0)) for key in order]
+
+
+def _summary(
+    named: NamedResource, az: str, live: Mapping[str, figures.LiveSum], used: figures.UseSum | None, usage: int
+) -> ZoneSummary:
+    """`usage` is of all AZs together where commitments are for these."""
+    confirmed, pending, planned = (live.get(status) for status in (Status.CONFIRMED, Status.PENDING, Status.PLANNED))
+    amount, in_use = confirmed.amount if confirmed else 0, used.used if used else 0
+    return ZoneSummary(
+        service_type=named.ref[0],
+        resource_name=named.ref[1],
+        availability_zone=az,
+        committed=amount,
+        used=in_use,
+        unused=amount - in_use,
+        usage=usage,
+        expiring=confirmed.expiring if confirmed else 0,
+        pending=pending.amount if pending else 0,
+        planned=planned.amount if planned else 0,
+        commitments=sum(each.number for each in live.values()),
+        projects=used.projects if used else 0,
+        unit=named.unit.value or None,
+        coverage=round(in_use / usage, 4) if usage else None,
+        waste=round((amount - in_use) / amount, 4) if amount else None,
+    )
+
+
+def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[int]) -> dict[tuple[int, str], int]:
+    among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
+    in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
+    overall = kept_sums.resource_sums(engine, pooled, scope.level, among)
+    usage = {(row.resource_id, row.az): int(row.usage) for row in in_azs}
+    return usage | {(row.resource_id, ANY_AZ): int(row.usage) for row in overall}

@@ -40,13 +40,10 @@ from limes.errors import Conflict, NotFound, NotReady, Unprocessable
 log = logging.getLogger(__name__)
 
 RENEWAL_ERRORS = (Conflict, NotFound, NotReady, Unprocessable)
-"""Why a commitment cannot be renewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that has happened to a commitment."""
-
     event: str
     commitment: Commitment
     """As it is afterwards."""
@@ -56,13 +53,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class CommitmentView:
-    """A commitment with what is needed to show it."""
-
     commitment: Commitment
     ref: Ref
     unit: Unit
     warnings: tuple[str, ...] = ()
-    """What the caller should know."""
     deadlines: Deadlines = NO_DEADLINES
     """Only known in the list of a project."""
 
@@ -250,41 +244,25 @@ def record(limes: Limes, changes: Sequence[Change], now: float) -> None:
     _follow(limes, changes, refs, now)
     owners = project_queries.projects_by_id(limes.engine, {change.commitment.project_id for change in changes})
     rows, steps = [], []
-    before = _known(limes, changes)
+    before: dict[str, Mapping[str, object]] = {}
+    if limes.settings.audit.sinks:  # what the audit says that commitments were: as their last events say
+        known = commitment_events.latest_documents(limes.engine, {change.commitment.uuid for change in changes})
+        before = {uuid: orjson.loads(document) for uuid, document in known.items()}
     for change in changes:
         commitment, ref = change.commitment, refs[change.commitment.resource_id]
         owner = owners[commitment.project_id]
+        unit, related = limes.catalog.unit_of(ref), list(change.related)
         document = EventCommitment.of(
-            commitment,
-            ref,
-            limes.catalog.unit_of(ref),
-            project_id=owner.uuid,
-            domain_id=owner.domain_uuid,
-            related=list(change.related),
+            commitment, ref, unit, project_id=owner.uuid, domain_id=owner.domain_uuid, related=related
         ).as_json()
         rows.append(commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, document))
         after = orjson.loads(document)
         steps.append(CommitmentStep(change.event, commitment.uuid, scope_of(owner), before.get(commitment.uuid), after))
         before[commitment.uuid] = after
-        log.info(
-            "commitment %s of project %s: %s (%d %s/%s in %s)",
-            commitment.uuid,
-            owner.uuid,
-            change.event,
-            commitment.amount,
-            *ref,
-            commitment.az,
-        )
+        what = (commitment.uuid, owner.uuid, change.event, commitment.amount, *ref, commitment.az)
+        log.info("commitment %s of project %s: %s (%d %s/%s in %s)", *what)
     change_log.record_commitments(limes, steps)
     commitment_events.append(limes.engine, rows, lambda: max(now, limes.now()))
-
-
-def _known(limes: Limes, changes: Sequence[Change]) -> dict[str, Mapping[str, object]]:
-    """Returns what the audit says that commitments were before: as their last events say, by UUID."""
-    if not limes.settings.audit.sinks:
-        return {}
-    known = commitment_events.latest_documents(limes.engine, {change.commitment.uuid for change in changes})
-    return {uuid: orjson.loads(document) for uuid, document in known.items()}
 
 
 def _follow(limes: Limes, changes: Sequence[Change], refs: Mapping[int, Ref], now: float) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from limes.actions.reports import alerts as found
+from limes.actions.reports import attention as found
 from limes.actions.reports.attention import NamedResource
 from limes.api.answers.common import Count, Named, PlacedNamed, TemporaryQuota, place, render_temporary
 from limes.api.answers.resources import Age, RenderContext

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from limes.actions.commitments.create import Verdict
+from limes.actions.commitments.reading import Utilisation, ZoneSummary
 from limes.actions.commitments.store import CommitmentView
-from limes.actions.commitments.utilisation import Utilisation, ZoneSummary
 from limes.core.catalog import Ref
 from limes.core.commitments import plan
 from limes.core.commitments.document import Commitment, EventCommitment

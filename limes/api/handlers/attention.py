@@ -1,7 +1,6 @@
 """What needs attention in the cluster, a domain or a project, and alerts about what needs somebody."""
 
-from limes.actions.reports.alerts import find_alerts
-from limes.actions.reports.attention import find_ending, find_fullest, read_scrape_status
+from limes.actions.reports.attention import find_alerts, find_ending, find_fullest, read_scrape_status
 from limes.api import parameters
 from limes.api.answers.attention import render_alerts, render_ending, render_fullest, render_scrape_status
 from limes.api.call import Call

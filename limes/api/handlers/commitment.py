@@ -3,7 +3,7 @@
 import math
 
 from limes.actions.commitments import create as creating
-from limes.actions.commitments import reading, reshape, utilisation
+from limes.actions.commitments import reading, reshape
 from limes.actions.commitments.store import CommitmentView
 from limes.actions.lookup import find_project
 from limes.api import bodies, parameters
@@ -57,7 +57,7 @@ def plan(call: Call) -> Answer:
 def show_utilisation(call: Call) -> Answer:
     """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
     days = parameters.DAYS.of(call.req)
-    found = utilisation.report_utilisation(call.limes, *_find_project(call), call.selection(), days)
+    found = reading.report_utilisation(call.limes, *_find_project(call), call.selection(), days)
     return Answer(document=answers.UtilisationAnswer(utilisation=found))
 
 
@@ -209,5 +209,5 @@ def _answer(view: CommitmentView, status: int) -> Answer:
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
     days = parameters.AHEAD.of(call.req)
-    found = utilisation.summarize_commitments(call.limes, call.where, call.selection(), days)
+    found = reading.summarize_commitments(call.limes, call.where, call.selection(), days)
     return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=found))

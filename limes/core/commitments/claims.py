@@ -22,7 +22,6 @@ class Claims:
     """What all projects together claim of a resource by AZ, and its capacity. A missing AZ has 0."""
 
     capacity: Mapping[str, int]
-    """Effective capacity by AZ."""
     whole_capacity: int
     """Over all AZs, known or not. Rounded once, so it may exceed their sum."""
     claimed: Mapping[str, int]
@@ -50,7 +49,6 @@ class Claims:
         return min(self.room_inside(az), self.room_overall) if self.unplaced else self.room_inside(az)
 
     def counting_az(self, az: str) -> str:
-        """Returns the AZ in which a commitment for this one counts."""
         return ANY_AZ if self.is_pooled else az
 
     def room_inside(self, az: str) -> int:
@@ -95,7 +93,6 @@ class Tally:
         """The claims as they are now."""
 
     def add(self, az: str, project: int, amount: int) -> None:
-        """Adds `amount` (which may be negative) to what this project has committed to in this AZ."""
         az = self.claims.counting_az(az)
         self._claimed[az] = self._claimed.get(az, 0) + self.increase(az, project, amount)
         self._committed[az, project] = self._committed.get((az, project), 0) + amount

@@ -30,7 +30,6 @@ class Plan:
     confirmable_at: float | None
     """In seconds since the epoch; None if no time can be foreseen."""
     confirmable_now: int
-    """The largest amount that this project could commit to now."""
     blockers: tuple[Commitment, ...]
     """Confirmed commitments that have to end before, in the order of their ends. Those that end meanwhile and make no
     room where it is missing are not among them."""

@@ -16,8 +16,6 @@ from limes.errors import Conflict, Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class Reshaped:
-    """The superseded commitments, and those that take their place."""
-
     old: tuple[Commitment, ...]
     new: tuple[Commitment, ...]
 
@@ -113,7 +111,6 @@ def renewed_at(commitment: Commitment, window: float, lead: float) -> float:
 
 
 def without_renewal(commitment: Commitment) -> Commitment:
-    """Returns it as one that is not renewed by itself (any more)."""
     return replace(commitment, auto_renews=False, renewal_error="")
 
 
@@ -128,7 +125,6 @@ def change_duration(commitment: Commitment, duration: str, now: float) -> Commit
 
 
 def supersede(commitment: Commitment, now: float) -> Commitment:
-    """Ends a live commitment whose place others take."""
     require_live(commitment)
     return replace(withdraw(commitment), status=Status.SUPERSEDED, superseded_at=now)
 

@@ -164,7 +164,6 @@ def refs_without_zones(catalog: Catalog) -> list[Ref]:
 
 
 def check_duration(duration: str, behavior: Behavior) -> None:
-    """Raises `Unprocessable` for a canonical duration that is not on offer."""
     if duration not in behavior.commitment_durations:
         raise Unprocessable(
             "unacceptable commitment duration for this resource,"
@@ -173,7 +172,6 @@ def check_duration(duration: str, behavior: Behavior) -> None:
 
 
 def check_amount(amount: int, resource: ResourceDef) -> None:
-    """Raises `Unprocessable` for an amount that is not above zero, or too large."""
     if amount <= 0:
         raise Unprocessable("amount of committed resource must be greater than zero")
     if amount > MAX_AMOUNT:
@@ -191,20 +189,17 @@ def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> N
 
 
 def check_earliest(start: float, behavior: Behavior) -> None:
-    """Raises `Unprocessable` for a commitment that begins before the resource's `min_confirm_date`."""
     earliest = behavior.commitment_min_confirm_date
     if earliest is not None and start < earliest:
         raise Unprocessable(too_early(behavior))
 
 
 def too_early(behavior: Behavior) -> str:
-    """Returns why a commitment cannot begin before the resource's `min_confirm_date`."""
     date = render_time(behavior.commitment_min_confirm_date or 0.0)
     return f"this commitment needs a `confirm_by` timestamp at or after {date}"
 
 
 def expiry(request: CommitmentRequest, now: float) -> float:
-    """Returns the end of the commitment, counted from `confirm_by` or from now."""
     start = now if request.confirm_by is None else float(request.confirm_by)
     return end_of(start, canonical_duration(request.duration))
 

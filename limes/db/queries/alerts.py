@@ -75,8 +75,6 @@ def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
 
 
 class CommitmentRow(NamedTuple):
-    """A commitment that needs somebody."""
-
     commitment: EndingRow
     confirm_by: float | None
     renewal_error: str
@@ -85,8 +83,6 @@ class CommitmentRow(NamedTuple):
 
 
 class CommitmentCount(NamedTuple):
-    """How many there are of a resource."""
-
     resource_id: int
     unconfirmed: int
     renewal_failed: int
@@ -169,13 +165,10 @@ class TemporaryAlertRow(NamedTuple):
     kind: str
     resource_id: int
     present: int
-    """The quota."""
     temporary: Temporary
 
 
 class TemporaryAlertCount(NamedTuple):
-    """How many there are of a resource and kind."""
-
     resource_id: int
     kind: str
     number: int

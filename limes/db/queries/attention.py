@@ -33,8 +33,6 @@ def in_scope(query: Select, scope: Scope) -> Select:
 
 
 class PlacedRow(NamedTuple):
-    """A project with its domain."""
-
     uuid: str
     name: str
     domain_uuid: str
@@ -58,13 +56,11 @@ class ServiceScrapes(NamedTuple):
     service_type: str
     projects: int
     failing: int
-    """Projects whose last scrape failed."""
     failing_since: float | None
     """When the first of those failures began."""
     unwritten: int
     """Projects whose quota could not be written at the last attempt."""
     checked_at: float | None
-    """When the last scrape was tried."""
     oldest: float | None
     newest: float | None
 
@@ -80,18 +76,15 @@ class CapacitorScrape(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether it succeeded."""
         return self.scraped_at is not None and not self.error
 
 
 def count_if(condition: Any) -> peewee.Function:
-    """Counts the rows of which the condition holds."""
     return fn.COUNT(Case(None, [(condition, 1)]))
 
 
 @rows(ServiceScrapes)
 def service_scrapes(scope: Scope) -> Node:
-    """How the scrapes of each configured service go, by type."""
     row = ProjectService
     query = (
         row.select(
@@ -109,7 +102,6 @@ def service_scrapes(scope: Scope) -> Node:
 
 @rows(CapacitorScrape)
 def capacitor_scrapes() -> Node:
-    """How the last scrape of each capacitor went, by name."""
     row = Capacitor
     columns = (row.name, row.scraped_at, row.checked_at, row.next_scrape_at, row.scrape_error)
     return row.select(*columns).order_by(row.name)
@@ -137,8 +129,6 @@ def capacity_drops() -> Node:
 
 
 class FullRow(NamedTuple):
-    """A resource of which a project uses a large share of its quota."""
-
     project: PlacedRow
     resource_id: int
     quota: int
@@ -170,7 +160,6 @@ def above_share(scope: Scope, resources: Sequence[int], share: float, *columns: 
 
 @placed(FullRow, int, int, int)
 def fullest(scope: Scope, resources: Sequence[int], share: float, limit: int) -> Node:
-    """Resources of which a project uses more than this share of its quota, the fullest first."""
     query = above_share(scope, resources, share, *PLACE, ProjectResource.resource, _QUOTA, _USAGE)
     return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(limit)
 
@@ -202,7 +191,6 @@ ENDING = (
     *(*PLACE, Commitment.id, Commitment.uuid, Commitment.resource, Commitment.az, Commitment.amount),
     *(Commitment.duration, Commitment.expires_at),
 )
-"""The columns of an `EndingRow`."""
 
 
 def renews_itself(commitment: Any) -> Any:
@@ -211,7 +199,6 @@ def renews_itself(commitment: Any) -> Any:
 
 
 def was_renewed(commitment: Any) -> Any:
-    """The condition that there is a live commitment that was made of it."""
     following = Commitment.alias("following")
     is_live = following.status.in_(["planned", "pending", "confirmed"])
     return fn.EXISTS(following.select(following.id).where(following.predecessor == commitment.id, is_live))

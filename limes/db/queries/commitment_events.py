@@ -75,7 +75,6 @@ def last_number() -> Node:
 
 @mapping(str, int)
 def count_between(after: int, until: int) -> Node:
-    """Counts the events that come after the first number, up to the second one, by kind."""
     row = CommitmentEvent
     query = row.select(row.event, fn.COUNT(row.number)).where(row.number > after, row.number <= until)
     return query.group_by(row.event)
@@ -83,7 +82,6 @@ def count_between(after: int, until: int) -> Node:
 
 @mapping(str, str)
 def latest_documents(uuids: Collection[str]) -> Node:
-    """The document of each commitment's last event, by the commitment's UUID."""
     row = CommitmentEvent
     numbers = row.select(fn.MAX(row.number)).where(any_of(row.commitment_uuid, uuids)).group_by(row.commitment_uuid)
     return row.select(row.commitment_uuid, row.document).where(row.number.in_(numbers))

@@ -21,7 +21,6 @@ from limes.db.query import Node, collected, mapping, rows, value, writes
 
 
 def _az(table: Any, is_pooled: bool) -> Any:
-    """If the resource is pooled, everything counts as one AZ."""
     return Value(ANY_AZ) if is_pooled else table.az
 
 
@@ -74,7 +73,6 @@ def _claimed(resource: int, now: float, azs: Collection[str], among: Literal["al
 
 @mapping(tuple[str, int], tuple[int, int], skip_empty="projects")
 def _shares(resource: int, projects: Collection[int], now: float, *, is_pooled: bool) -> Node:
-    """What some projects have committed to and use, by AZ and project."""
     row, used, nothing = Commitment, ProjectAZResource, Value(0)
     committed = row.select(
         _az(row, is_pooled).alias("az"), row.project, row.amount.alias("committed"), nothing.alias("used")
@@ -194,7 +192,6 @@ def forget_before(day: int) -> Node:
 
 @collected(tuple[int, str], DayOfUse)
 def of_project(project_id: int, since: int) -> Node:
-    """A project's days from `since` on, by resource id and AZ."""
     columns = (_Use.resource, _Use.az, _Use.day, *_FIGURES)
     return _Use.select(*columns).where(_Use.project == project_id, _Use.day >= since).order_by(_Use.day)
 
@@ -210,7 +207,6 @@ class UsageOfDay(NamedTuple):
 
 @rows(UsageOfDay)
 def by_day(scope: Scope, resources: Collection[int], since: int) -> Node:
-    """What all projects of the scope have used and committed to, on each day from `since` on."""
     usage, committed = fn.SUM(_Use.usage_sum / _Use.looks), fn.SUM(_Use.committed_sum / _Use.looks)
     query = (
         _Use.select(_Use.resource, _Use.day, usage, committed)
@@ -233,7 +229,6 @@ class LiveSum(NamedTuple):
     status: str
     amount: int
     number: int
-    """How many commitments these are."""
     expiring: int
     """The amount of those that end before the time asked about and were not renewed."""
 

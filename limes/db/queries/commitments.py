@@ -21,7 +21,6 @@ COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)
 _STATUS, _AUTO_RENEWS = _NAMES.index("status"), _NAMES.index("auto_renews")
 _SELECT = Stored.select(*COLUMNS).order_by(Stored.id)
 IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
-"""For the commitments that are neither expired nor superseded."""
 
 _CAN_CHANGE = (
     *(Stored.project, Stored.duration, Stored.status, Stored.confirmed_at, Stored.expires_at, Stored.superseded_at),
@@ -94,19 +93,16 @@ def find(engine: Engine, id_: int) -> Commitment | None:
 
 
 def find_by_token(engine: Engine, token: str) -> Commitment | None:
-    """Returns the commitment that is marked for transfer with this token."""
     return next(iter(_with(engine, "transfer_token", token)), None)
 
 
 @_commitments
 def of_project(project_id: int) -> Node:
-    """All commitments of a project by number, including those that have ended."""
     return _SELECT.where(Stored.project == project_id)
 
 
 @_commitments
 def live_in(resource_id: int) -> Node:
-    """All projects' live commitments to a resource, by number."""
     return _SELECT.where(Stored.resource == resource_id, IS_LIVE)
 
 
@@ -136,7 +132,6 @@ def renewing(resource_id: int, before: float) -> Node:
 
 @column(int)
 def renewing_resources(before: float) -> Node:
-    """The resources that have such commitments."""
     return Stored.select(Stored.resource).distinct().where(_is_renewed_before(before)).order_by(Stored.resource)
 
 
@@ -176,7 +171,6 @@ def unconfirmed_of(project_uuids: Sequence[str]) -> Node:
 
 @made(_from_row, *[Any] * len(COLUMNS), skip_empty="resources")
 def public(resources: Collection[int], now: float) -> Node:
-    """The commitments to these resources that are offered to everybody, by number."""
     is_offered = (Stored.transfer_status == "public", Stored.status == "confirmed", Stored.expires_at > now)
     return _SELECT.where(*is_offered, any_of(Stored.resource, resources))
 
@@ -232,8 +226,6 @@ def ended_before(time: float, limit: int) -> Node:
 
 
 class KeyRow(NamedTuple):
-    """The request that came with a key, and the answer to it as JSON."""
-
     request: str
     document: str
 

@@ -36,7 +36,7 @@ class StoredResource(NamedTuple):
 
 
 class Holdings(NamedTuple):
-    """What there is of a resource, over all domains and projects. Amounts are in its unit."""
+    """What there is of a resource, over all domains and projects. Amounts are in its unit; commitments are live."""
 
     projects: int
     """Projects that have quota for it or use it."""
@@ -44,15 +44,12 @@ class Holdings(NamedTuple):
     usage: int
     domains_quota: int
     commitments: int
-    """Live ones."""
     committed: int
 
 
 class ZoneHoldings(NamedTuple):
     projects: int
-    """Projects with usage in it."""
     resources: int
-    """Resources with capacity in it."""
     commitments: int
 
 

@@ -10,16 +10,8 @@ from peewee import Select, fn
 from limes.core.notifications import Key
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    Domain,
-    Job,
-    Mail,
-    MailItem,
-    MailUnsubscribed,
-    NotificationCursor,
-    NotificationState,
-    Project,
-)
+from limes.db.models import Domain, Job, Project
+from limes.db.models.mails import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
 from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 _CHUNK = 200
@@ -36,8 +28,6 @@ class NewItem(NamedTuple):
 
 
 class WaitingItem(NamedTuple):
-    """A notification that is not part of a mail yet."""
-
     number: int
     recipient: str
     kind: str
@@ -177,7 +167,6 @@ def _forget(of_items: bool, ids: Collection[str]) -> Node:
 
 
 def forget_done(engine: Engine, sink: str, before: float, limit: int) -> None:
-    """Deletes at most `limit` mails that were done before that time."""
     ids = _done(engine, sink, before, limit)
     _forget(engine, True, ids)
     _forget(engine, False, ids)
@@ -240,7 +229,6 @@ def unsubscribe(engine: Engine, recipient: str, kind: str, at: float) -> None:
 
 @writes
 def subscribe(recipient: str, kind: str) -> Node:
-    """Undoes that, if there is anything to undo."""
     return _REFUSED.delete().where(_REFUSED.recipient == recipient, _REFUSED.kind == kind)
 
 
