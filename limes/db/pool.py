@@ -34,6 +34,10 @@ log = logging.getLogger(__name__)
 
 Pooler = Literal["auto", "none", "transaction"]
 """Whether to find out if there is a pooler, or to take it that there is none, or one."""
+TRUSTED_SECONDS = 1.0
+"""A connection that rested longer is checked before use."""
+# PREPARE and EXECUTE are only used for reads, see limes.db.statements
+_READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,6 @@ class SessionSettings:
 
 def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
     return "unsupported startup parameter" in str(error)
-
-
-TRUSTED_SECONDS = 1.0
-"""A connection that rested longer is checked before use."""
-
-# PREPARE and EXECUTE are only used for reads, see limes.db.statements
-_READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
 class SqlitePool(PooledSqliteDatabase):

@@ -12,6 +12,9 @@ import peewee
 
 log = logging.getLogger(__name__)
 
+_REFUSALS = frozenset({"26000", "42P05", "0A000"})
+_ENOUGH = 20
+
 
 class Batch(threading.local):
     """What each thread has noted to be written, in a block of `collect`. PostgreSQL gets it in one round trip: each of
@@ -46,10 +49,6 @@ class Batch(threading.local):
             statements = [(texts, [value for _, values in statements for value in values])]
         for text, values in statements:
             self._write(text, values)
-
-
-_REFUSALS = frozenset({"26000", "42P05", "0A000"})
-_ENOUGH = 20
 
 
 class PreparedReads:

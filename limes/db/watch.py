@@ -24,6 +24,9 @@ import psycopg2.extensions
 
 log = logging.getLogger(__name__)
 
+_PAUSE = 1.0
+"""Seconds between two questions, at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -38,10 +41,6 @@ class Patience:
 WITH_PRIMARY = Patience(silence=2.0, question=3.0)
 WITH_STANDBY = Patience(silence=0.25, question=0.6)
 """The primary answers instead, within a second."""
-
-
-_PAUSE = 1.0
-"""Seconds between two questions, at least."""
 
 
 class HangingServer(psycopg2.OperationalError):

@@ -33,6 +33,8 @@ _VARIABLES = {
     "placement.listen": "LIMES_PLACEMENT_LISTEN_ADDRESS",
     "collector.listen": "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS",
 }
+_PID = 8
+"""Bytes. The pipe takes each whole, as they are so few."""
 
 
 def require_free(setting: str, listen: str) -> None:
@@ -83,10 +85,6 @@ def drain_before_stop(server: Any, seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     signal.signal(signal.SIGTERM, begin)
-
-
-_PID = 8
-"""Bytes. The pipe takes each whole, as they are so few."""
 
 
 class Reload:
