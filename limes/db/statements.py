@@ -58,7 +58,6 @@ class PreparedReads:
     that is not known may give each transaction another connection: this has no such statement (SQLSTATE 26000), or
     another process has prepared it there, so its name follows from its text. After a migration a plan may be stale
     (0A000). In all these cases the statement runs unprepared, and after some of them no statement is prepared any more.
-
     Safe to use from many threads: a connection belongs to one at a time."""
 
     def __init__(self, db: peewee.Database) -> None:

@@ -30,12 +30,10 @@ _PAUSE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait for a server, in seconds."""
+    """How many seconds to wait for a server without any answer until it is asked whether it is there, and then."""
 
     silence: float
-    """Without any answer, until the server is asked whether it is there."""
     question: float
-    """Until that has to be answered."""
 
 
 WITH_PRIMARY = Patience(silence=2.0, question=3.0)

@@ -26,8 +26,6 @@ _ADVICE = {
     errno.EACCES: "choose a port from 1024 on, or give the process the capability CAP_NET_BIND_SERVICE",
     errno.EADDRNOTAVAIL: "choose an address of this machine (`ip address` lists them)",
 }
-
-
 _VARIABLES = {
     "api.listen": "LIMES_API_LISTEN_ADDRESS",
     "placement.listen": "LIMES_PLACEMENT_LISTEN_ADDRESS",
