@@ -1,6 +1,7 @@
 """The Limes API as a WSGI app, made from its collaborators."""
 
 from collections.abc import Container
+from dataclasses import dataclass
 from typing import Any
 
 import falcon
@@ -26,36 +27,36 @@ _CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {POSITION}"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
+@dataclass(frozen=True, slots=True)
 class AddressMiddleware:
     """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks; and
     requests to another cluster, which the original could once answer."""
 
-    def __init__(self, public: Container[str]) -> None:
-        self._public = public
+    public: Container[str]
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if (req.path.endswith("/") and req.path not in self._public) or "\0" in req.path:
+        if (req.path.endswith("/") and req.path not in self.public) or "\0" in req.path:
             raise falcon.HTTPNotFound()
         if (CLUSTER.of(req) or "current") != "current":
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
+@dataclass(frozen=True, slots=True)
 class CorsMiddleware:
     """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
 
-    def __init__(self, allowed_origins: tuple[str, ...], without: Container[str]) -> None:
-        """`without` are the paths that only pages of our own origin may use."""
-        self._allowed_origins = allowed_origins
-        self._without = without
+    allowed_origins: tuple[str, ...]
+    without: Container[str]
+    """The paths that only pages of our own origin may use."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if not self._allowed_origins or req.path in self._without:
+        if not self.allowed_origins or req.path in self.without:
             return
         resp.append_header("vary", "Origin")
         origin = req.get_header("Origin")
-        if origin is None or not ({"*", origin} & set(self._allowed_origins)):
+        if origin is None or not ({"*", origin} & set(self.allowed_origins)):
             return
-        resp.set_header("access-control-allow-origin", "*" if "*" in self._allowed_origins else origin)
+        resp.set_header("access-control-allow-origin", "*" if "*" in self.allowed_origins else origin)
         resp.set_header("access-control-expose-headers", _CORS_EXPOSED)
         if req.method == "OPTIONS" and req.get_header("Access-Control-Request-Method"):
             resp.set_header("access-control-allow-methods", _CORS_METHODS)

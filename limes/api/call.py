@@ -40,6 +40,12 @@ from limes.web.call import Answer, Body, RequestBody, read_document
 from limes.web.middleware import ClientAddress
 from limes.web.operational import Mount
 
+P = ParamSpec("P")
+_LONGEST = 255
+_TARGETS = ("domain_id", "project_id")
+"""The variables of paths that policy rules may name."""
+_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
+
 
 @dataclass(frozen=True, slots=True)
 class ApiCollaborators:
@@ -53,12 +59,6 @@ class ApiCollaborators:
     mail_settings: MailPreferences | None = None
     """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
-
-
-P = ParamSpec("P")
-_LONGEST = 255
-_TARGETS = ("domain_id", "project_id")
-"""The variables of paths that policy rules may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +239,6 @@ def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
 def _clean(text: str | None) -> str:
     """Returns the text as databases and JSON can hold it: without NUL and half surrogates, and not too long."""
     return (text or "")[:_LONGEST].replace("\0", "").encode("utf-8", "replace").decode()
-
-
-_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
 def condition_of(req: falcon.Request) -> IfMatch | None:

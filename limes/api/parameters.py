@@ -10,6 +10,10 @@ import falcon
 from limes.errors import BadRequest
 
 Schema = Mapping[str, Any]
+_LATEST_TIME = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp()) - 1
+"""So that the month after it can be a date as well."""
+MAX_LIMIT = 1000
+AUTO = "auto"
 
 
 def values_of(req: falcon.Request, name: str) -> list[str] | None:
@@ -99,10 +103,6 @@ class Text(_Query):
     of = _Query.last
 
 
-_LATEST_TIME = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp()) - 1
-"""So that the month after it can be a date as well."""
-
-
 class Moment(_Query):
     """A time in the query, as a date, a date with a time (ISO 8601; UTC unless it says otherwise), or UNIX time."""
 
@@ -161,7 +161,6 @@ class Header:
 
 Parameter = Names | Flag | YesOrNo | WholeNumber | Text | Moment | Choice | Header
 
-MAX_LIMIT = 1000
 
 SERVICE = Names("service", "Only services of these types. A name that does not exist selects nothing.")
 AREA = Names("area", "Only services in these areas.")
@@ -177,7 +176,6 @@ DAYS = WholeNumber("days", "How many days to look back.", 1, 3660, 30)
 DAYS_BACK = WholeNumber("days", "How many days to look back. Default: 30; 1 by hour, 366 by month.", 1, 3660)
 HISTORY_FROM = Moment("from", "The first hour, day or month is the one with this time in it. Instead of `days`.")
 HISTORY_UNTIL = Moment("until", "Only hours, days or months that begin before this time. Not given: now.")
-AUTO = "auto"
 HISTORY_GRANULARITY = Choice(
     "granularity",
     "One entry for each hour, day or month. `auto` chooses hours for up to a day of data, otherwise days, or months"

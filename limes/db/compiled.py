@@ -290,11 +290,8 @@ class _Quotient(peewee.ColumnBase):
 quotient = _Quotient
 """The quotient of two amounts that are not negative, rounded down."""
 any_of = _AnyOf
-"""Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
-
-PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
-SELECTs that give few values.
-"""
+"""Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT. PostgreSQL
+runs such a SELECT first and looks up each of its values, rather than plan a join with it: it has to give few values."""
 
 
 def lock(query: peewee.Query, *, of: str = "", skip_locked: bool = False) -> peewee.Node:

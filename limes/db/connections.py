@@ -16,6 +16,25 @@ from limes.errors import StartupError
 from limes.urls import hosts_of, split_url
 
 Dialect = Literal["sqlite", "postgresql"]
+# SQLite's write lock is not given in turn but by chance, so the wait has to be long. It is set first:
+# switching to WAL needs a lock as well.
+SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
+# With the system's defaults, a server that vanishes without a word would be noticed after a quarter of an hour.
+_PATIENCE = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 15_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+_LARGEST = 2**63 - 1
+_LONGER = 10.0
+"""Seconds after `statement_timeout` until a statement ends on our side. PostgreSQL has no limit for a commit that waits
+for a standby, and cannot end a statement that waits for a disk."""
+_RESTING = 8.0
+"""Seconds that a transaction of ours may do nothing. If its host is frozen, others wait so long for what it has locked,
+which is shorter than their `lock_timeout`. We only compute between statements: backends are asked without a
+transaction, and what is sent to clients has a limit of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +90,6 @@ def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddre
 psycopg2.extensions.register_type(
     psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
 )
-
-# SQLite's write lock is not given in turn but by chance, so the wait has to be long. It is set first:
-# switching to WAL needs a lock as well.
-SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
-
-# With the system's defaults, a server that vanishes without a word would be noticed after a quarter of an hour.
-_PATIENCE = {
-    "connect_timeout": 10,
-    "tcp_user_timeout": 15_000,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-}
-
-_LARGEST = 2**63 - 1
-_LONGER = 10.0
-"""Seconds after `statement_timeout` until a statement ends on our side. PostgreSQL has no limit for a commit that waits
-for a standby, and cannot end a statement that waits for a disk."""
-_RESTING = 8.0
-"""Seconds that a transaction of ours may do nothing. If its host is frozen, others wait so long for what it has locked,
-which is shorter than their `lock_timeout`. We only compute between statements: backends are asked without a
-transaction, and what is sent to clients has a limit of its own."""
 
 
 class SaturatingSum:

@@ -133,9 +133,7 @@ class Engine:
 
     def dispose(self) -> None:
         """Forgets all connections, without closing those that a parent process still uses. Call it after a fork."""
-        dispose = getattr(self.db, "dispose", None)
-        if dispose is not None:
-            dispose()
+        self.db.dispose()
 
     def close(self) -> None:
         if not self.db.is_closed():

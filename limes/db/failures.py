@@ -9,6 +9,9 @@ import psycopg2
 
 DATABASE_ERRORS = (peewee.PeeweeException, psycopg2.Error, sqlite3.Error)
 """What peewee and both drivers raise. peewee wraps the drivers' errors, except while rows are fetched."""
+_NO_CONNECTIONS = re.compile("too many (clients|connections)|remaining connection slots|no more connections allowed")
+"""Who is refused a connection gets only a text."""
+_SQLITE_GONE = ("SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_IOERR", "SQLITE_NOTADB", "SQLITE_PROTOCOL")
 
 
 class Failure(Enum):
@@ -41,8 +44,6 @@ _POSTGRESQL_CLASSES = {
     "57": Failure.GONE,  # operator
     "58": Failure.GONE,  # system
 }
-_NO_CONNECTIONS = re.compile("too many (clients|connections)|remaining connection slots|no more connections allowed")
-"""Who is refused a connection gets only a text."""
 _SQLITE_NAMES = {
     "SQLITE_BUSY": Failure.BUSY,
     "SQLITE_BUSY_TIMEOUT": Failure.BUSY,
@@ -51,7 +52,6 @@ _SQLITE_NAMES = {
     "SQLITE_LOCKED": Failure.COLLISION,
     "SQLITE_FULL": Failure.FULL,
 }
-_SQLITE_GONE = ("SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_IOERR", "SQLITE_NOTADB", "SQLITE_PROTOCOL")
 
 
 def classify(error: BaseException) -> Failure:

@@ -1,23 +1,17 @@
 """Numbered, forward-only migrations. The schema is brought up by `limes db upgrade` and only checked at start.
 
-The Limes half and the Placement half each have a folder of files and a history table; both may live in one database.
-A file has a function `up(migrator, db)`, with frozen copies of the models that it needs, or `STEPS` (limes.db.steps) if
+The Limes half and the Placement half each have a folder of files and a history table; both may live in one database. A
+file has a function `up(migrator, db)`, with frozen copies of the models that it needs, or `STEPS` (limes.db.steps) if
 it locks a table that was there before. A released file never changes, and the previous release must be able to work
 with the schema after each step of a new file, as its processes do meanwhile.
 
-The rules for a file, which `tests/db/test_migration_locks.py` checks on PostgreSQL:
+`docs/architecture.md` has the rules for a file, which `tests/db/test_migration_locks.py` checks on PostgreSQL. A step
+that locks against readers has no default that is to be computed either.
 
-- A step names each table that it locks against readers or writers, in the order in which all others lock rows.
-- A step that locks against readers (ALTER TABLE) reads no rows: so no CHECK and no foreign key that is not `NOT VALID`,
-  no default that has to be computed, and no index in the same step.
-- Rows are filled in short transactions of their own (`Fill`), and never in a step that has a table locked against
-  readers.
-
-Applies migrations to a PostgreSQL database that is at work: nobody waits for long, and nobody is rolled back.
-
-Whoever waits for a lock on a table makes everybody wait who comes after it, even for reading. So an upgrade waits for
-less than a second at a time, gives all of its locks back, and tries again a moment later. PostgreSQL looks for
-deadlocks only after a second (`deadlock_timeout`): until then, the upgrade has given way.
+A PostgreSQL database is at work meanwhile: nobody waits for long, and nobody is rolled back. Whoever waits for a lock
+on a table makes everybody wait who comes after it, even for reading. So an upgrade waits for less than a second at a
+time, gives all of its locks back, and tries again a moment later. PostgreSQL looks for deadlocks only after a second
+(`deadlock_timeout`): until then, the upgrade has given way.
 """
 
 import contextlib

@@ -5,7 +5,6 @@ of its time. Here, a connection that was in use a moment ago is taken as it is, 
 turns out to be broken with its first statement, and that is a SELECT or a BEGIN, nothing has happened yet: the
 statement runs again on another connection, and all older ones are checked again.
 
-
 In transaction mode, a pooler such as PgBouncer gives each transaction any of its own connections. What belongs to a
 session is lost there, or meets somebody else. So behind a pooler we use nothing of the kind: our settings go with each
 BEGIN, and with each statement that runs alone, in the same round trip (docs/adr/0026-pgbouncer.md).
@@ -35,6 +34,10 @@ log = logging.getLogger(__name__)
 
 Pooler = Literal["auto", "none", "transaction"]
 """Whether to find out if there is a pooler, or to take it that there is none, or one."""
+TRUSTED_SECONDS = 1.0
+"""A connection that rested longer is checked before use."""
+# PREPARE and EXECUTE are only used for reads, see limes.db.statements
+_READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,6 @@ class SessionSettings:
 
 def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
     return "unsupported startup parameter" in str(error)
-
-
-TRUSTED_SECONDS = 1.0
-"""A connection that rested longer is checked before use."""
-
-# PREPARE and EXECUTE are only used for reads, see limes.db.statements
-_READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
 class SqlitePool(PooledSqliteDatabase):

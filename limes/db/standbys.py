@@ -19,6 +19,8 @@ from limes.db.engine import Engine
 from limes.db.query import Node, first
 
 _KEPT = 32
+_STARTED = fn.pg_postmaster_start_time().cast("text")
+"""Tells apart what a server was before and after a restart, which may have rewound it."""
 
 
 class _Position(NamedTuple):
@@ -35,10 +37,6 @@ class _Replayed(NamedTuple):
 def _number(position: Node) -> Node:
     number: Node = fn.pg_wal_lsn_diff(position, "0/0")
     return number
-
-
-_STARTED = fn.pg_postmaster_start_time().cast("text")
-"""Tells apart what a server was before and after a restart, which may have rewound it."""
 
 
 @first(_Position)

@@ -12,6 +12,9 @@ import peewee
 
 log = logging.getLogger(__name__)
 
+_REFUSALS = frozenset({"26000", "42P05", "0A000"})
+_ENOUGH = 20
+
 
 class Batch(threading.local):
     """What each thread has noted to be written, in a block of `collect`. PostgreSQL gets it in one round trip: each of
@@ -48,10 +51,6 @@ class Batch(threading.local):
             self._write(text, values)
 
 
-_REFUSALS = frozenset({"26000", "42P05", "0A000"})
-_ENOUGH = 20
-
-
 class PreparedReads:
     """Prepared statements for frequent reads: PostgreSQL takes longer to plan a join of three tables than to run it.
 
@@ -59,7 +58,6 @@ class PreparedReads:
     that is not known may give each transaction another connection: this has no such statement (SQLSTATE 26000), or
     another process has prepared it there, so its name follows from its text. After a migration a plan may be stale
     (0A000). In all these cases the statement runs unprepared, and after some of them no statement is prepared any more.
-
     Safe to use from many threads: a connection belongs to one at a time."""
 
     def __init__(self, db: peewee.Database) -> None:

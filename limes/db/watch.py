@@ -24,24 +24,21 @@ import psycopg2.extensions
 
 log = logging.getLogger(__name__)
 
+_PAUSE = 1.0
+"""Seconds between two questions, at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait for a server, in seconds."""
+    """How many seconds to wait for a server without any answer until it is asked whether it is there, and then."""
 
     silence: float
-    """Without any answer, until the server is asked whether it is there."""
     question: float
-    """Until that has to be answered."""
 
 
 WITH_PRIMARY = Patience(silence=2.0, question=3.0)
 WITH_STANDBY = Patience(silence=0.25, question=0.6)
 """The primary answers instead, within a second."""
-
-
-_PAUSE = 1.0
-"""Seconds between two questions, at least."""
 
 
 class HangingServer(psycopg2.OperationalError):

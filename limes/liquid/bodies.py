@@ -16,31 +16,21 @@ Total = Annotated[StrictInt, Field(ge=0)]
 
 
 class DomainMetadata(RequestBody):
-    """A Keystone domain."""
-
     uuid: Text
     name: Text
 
 
-class ProjectMetadata(RequestBody):
-    """A Keystone project."""
-
-    uuid: Text
-    name: Text
+class ProjectMetadata(DomainMetadata):
     domain: DomainMetadata
 
 
 class DemandInAZ(RequestBody):
-    """What projects demand in one AZ."""
-
     usage: Total = 0
     unusedCommitments: Total = 0
     pendingCommitments: Total = 0
 
 
 class DemandForResource(RequestBody):
-    """What projects demand of one resource."""
-
     overcommitFactor: Annotated[float, Field(ge=0)] = 0
     perAZ: Mapping[str, DemandInAZ] = Field(default_factory=dict)
 
@@ -67,8 +57,6 @@ class UsageRequest(RequestBody):
 
 
 class ResourceQuota(RequestBody):
-    """A wanted quota."""
-
     quota: Amount
 
 

@@ -24,6 +24,8 @@ from limes.web.call import Answer, Body, identity_of, read_document
 from limes.web.middleware import ClientAddress
 from limes.web.operation import JsonApi, Operation
 
+MAX_BODY_SIZE = 1024 * 1024
+
 
 def derived_version(document: Mapping[str, Any]) -> int:
     """Returns a version that needs no file: the same in each process, different for each document, but not growing."""
@@ -57,9 +59,6 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(stored, dict):
         raise ValueError("not an object")
     return stored
-
-
-MAX_BODY_SIZE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from limes.auth.context import Identity
 from limes.errors import BadRequest
 
 Deps = TypeVar("Deps")
+_ANYBODY = Identity(user_id="")
+_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
 
 
 @dataclass(slots=True)
@@ -30,9 +32,6 @@ class Call(ABC, Generic[Deps]):
     @abstractmethod
     def authorize(self) -> None:
         """Raises `Forbidden` unless the caller passes the operation's rule."""
-
-
-_ANYBODY = Identity(user_id="")
 
 
 def identity_of(req: falcon.Request) -> Identity:
@@ -125,7 +124,6 @@ class RequestBody(BaseModel):
 
 
 Body = TypeVar("Body", bound=RequestBody)
-_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
 
 
 def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body:

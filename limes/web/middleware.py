@@ -35,6 +35,30 @@ Header = Literal["X-Forwarded-For", "Forwarded"]
 _FOR = re.compile(r"""(?i)(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^\s;,"]+))""")
 _ELEMENT = re.compile(r"""(?:[^,"]|"[^"]*")+""")
 _MOST_HOPS = 50
+_LABELS = ["app", "method", "status", "endpoint"]
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
+FIRST_BYTE = Histogram(
+    "httpmux_first_byte_seconds", "Time until the answer's first byte is ready", _LABELS, buckets=_SECONDS
+)
+DURATION = Histogram(
+    "httpmux_response_duration_seconds", "Time until the whole answer is ready", _LABELS, buckets=_SECONDS
+)
+REQUEST_SIZE = Histogram("httpmux_request_size_bytes", "Size of the request's body", _LABELS, buckets=_BYTES)
+RESPONSE_SIZE = Histogram("httpmux_response_size_bytes", "Size of the answer's body", _LABELS, buckets=_BYTES)
+_POOL = {
+    name: Gauge(f"go_sql_stats_connections_{name}", text, ["db_name"], multiprocess_mode="livesum")
+    for name, text in (
+        ("max_open", "Maximum number of database connections, over all workers"),
+        ("open", "Open database connections"),
+        ("in_use", "Database connections in use"),
+        ("idle", "Idle database connections"),
+    )
+}
+_REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
+HEADER = "X-Limes-Position"
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_POSITION = re.compile(r"[0-9A-F]{1,16}\Z", re.ASCII)
 
 
 class ClientAddress:
@@ -87,30 +111,6 @@ def _address(text: str) -> Address | None:
     return mapped or address
 
 
-_LABELS = ["app", "method", "status", "endpoint"]
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
-
-FIRST_BYTE = Histogram(
-    "httpmux_first_byte_seconds", "Time until the answer's first byte is ready", _LABELS, buckets=_SECONDS
-)
-DURATION = Histogram(
-    "httpmux_response_duration_seconds", "Time until the whole answer is ready", _LABELS, buckets=_SECONDS
-)
-REQUEST_SIZE = Histogram("httpmux_request_size_bytes", "Size of the request's body", _LABELS, buckets=_BYTES)
-RESPONSE_SIZE = Histogram("httpmux_response_size_bytes", "Size of the answer's body", _LABELS, buckets=_BYTES)
-
-_POOL = {
-    name: Gauge(f"go_sql_stats_connections_{name}", text, ["db_name"], multiprocess_mode="livesum")
-    for name, text in (
-        ("max_open", "Maximum number of database connections, over all workers"),
-        ("open", "Open database connections"),
-        ("in_use", "Database connections in use"),
-        ("idle", "Idle database connections"),
-    )
-}
-
-
 class PoolGauges:
     def __init__(self, db_name: str, engine: Engine) -> None:
         self._engine = engine
@@ -152,8 +152,6 @@ def observe(
 
 
 access_log = logging.getLogger("limes.access")
-
-_REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +268,6 @@ class AuthMiddleware:
             if self.refusal is None:
                 raise
             raise Unauthorized(self.refusal) from None
-
-
-HEADER = "X-Limes-Position"
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_POSITION = re.compile(r"[0-9A-F]{1,16}\Z", re.ASCII)
 
 
 class ReplicaConnectionMiddleware(ConnectionMiddleware):

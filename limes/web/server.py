@@ -26,13 +26,13 @@ _ADVICE = {
     errno.EACCES: "choose a port from 1024 on, or give the process the capability CAP_NET_BIND_SERVICE",
     errno.EADDRNOTAVAIL: "choose an address of this machine (`ip address` lists them)",
 }
-
-
 _VARIABLES = {
     "api.listen": "LIMES_API_LISTEN_ADDRESS",
     "placement.listen": "LIMES_PLACEMENT_LISTEN_ADDRESS",
     "collector.listen": "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS",
 }
+_PID = 8
+"""Bytes. The pipe takes each whole, as they are so few."""
 
 
 def require_free(setting: str, listen: str) -> None:
@@ -83,10 +83,6 @@ def drain_before_stop(server: Any, seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     signal.signal(signal.SIGTERM, begin)
-
-
-_PID = 8
-"""Bytes. The pipe takes each whole, as they are so few."""
 
 
 class Reload:

@@ -19,6 +19,14 @@ from limes.worker.framing import Framing, HeadTooLarge, Stage
 
 log = logging.getLogger(__name__)
 
+_IN_MEMORY = 64 * 1024
+READER_SECONDS = 1.0
+_HEAD_STEP = 16 * 1024
+_STEP = 64 * 1024
+_OPEN = (Stage.HEAD, Stage.BODY)
+_LINGER_SIZE = 16 * 1024 * 1024
+_SOCKET = socket.socket
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -38,9 +46,6 @@ class Limits:
     """The largest body that the app accepts. A larger one is not waited for: the app refuses it."""
     spool_size: int = 1024 * 1024 * 1024
     """How much of the temporary folder all bodies and answers that are too large for memory may take together."""
-
-
-_IN_MEMORY = 64 * 1024
 
 
 class SpoolFull(Exception):
@@ -129,14 +134,6 @@ class Spool:
         self._budget.give_back(self._taken)
         self._memory.clear()
         self._taken = self._read_at = 0
-
-
-READER_SECONDS = 1.0
-_HEAD_STEP = 16 * 1024
-_STEP = 64 * 1024
-_OPEN = (Stage.HEAD, Stage.BODY)
-_LINGER_SIZE = 16 * 1024 * 1024
-_SOCKET = socket.socket
 
 
 class ClientSocket(socket.socket):

@@ -48,9 +48,7 @@ class Framing:
 
     def feed(self, data: bytes) -> int:
         """Returns how many of these bytes belong to this request; the rest is the next one's. Raises `HeadTooLarge`."""
-        if self.stage is Stage.HEAD:
-            return self._feed_head(data)
-        return self._feed_body(data)
+        return self._feed_head(data) if self.stage is Stage.HEAD else self._feed_body(data)
 
     def _feed_head(self, data: bytes) -> int:
         head, before = self._head, len(self._head)

@@ -39,6 +39,8 @@ from limes.worker.waiting_room import Connection, WaitingRoom, refuse
 
 log = logging.getLogger(__name__)
 
+STAY_SECONDS = 0.2
+
 
 class BlockingConnection(TConn):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn's, except that closing it never waits for the client."""
@@ -53,31 +55,6 @@ class BlockingConnection(TConn):  # type: ignore[misc]  # gunicorn has no types
     def _close_gracefully(self) -> None:
         with contextlib.suppress(OSError):  # the client has gone away
             super().close(True)
-
-
-class HeadWatch:
-    """Cuts off connections whose threads have waited too long for the head of a request."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._deadlines: dict[Any, float] = {}
-
-    def begin(self, conn: Any) -> None:
-        self._deadlines[conn] = time.monotonic() + self._seconds
-
-    def end(self, conn: Any) -> None:
-        self._deadlines.pop(conn, None)
-
-    def cut_off_late(self) -> None:
-        """Ends the connections whose time is up. Called regularly."""
-        now = time.monotonic()
-        for conn, deadline in list(self._deadlines.items()):
-            if deadline <= now:
-                with contextlib.suppress(OSError):  # it is closed already
-                    socket.socket.shutdown(conn.sock, socket.SHUT_RDWR)  # also where TLS is not ready for it
-
-
-STAY_SECONDS = 0.2
 
 
 class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -97,7 +74,8 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         """Threads that wait for more on their connection."""
         self._budget = SpoolBudget(self.limits.spool_size)
         self._is_plain = _is_plain(self.cfg)
-        self._heads = HeadWatch(self.limits.header_timeout)
+        self._heads: dict[Any, float] = {}
+        """Until when each thread waits for the head of a request on a connection that gunicorn reads by itself."""
 
     def init_process(self) -> None:
         """As gunicorn's, in the worker's process. A byte in the pipe makes one staying thread leave its connection."""
@@ -180,7 +158,11 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         if force:
             self._room.close()
         self._room.close_expired()
-        self._heads.cut_off_late()
+        now = time.monotonic()
+        for conn, deadline in list(self._heads.items()):
+            if deadline <= now:
+                with contextlib.suppress(OSError):  # it is closed already
+                    socket.socket.shutdown(conn.sock, socket.SHUT_RDWR)  # also where TLS is not ready for it
         if self.nr_conns >= self.worker_connections:
             self._room.make_room()
 
@@ -207,21 +189,21 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             self._waiting -= 1
             self._working += 1
         if not isinstance(conn, Connection):
-            self._heads.begin(conn)
+            self._heads[conn] = time.monotonic() + self.limits.header_timeout
         try:
             while True:
                 result = super().handle(conn)
                 if result is not True or not isinstance(conn, Connection) or not self._receive_next(conn):
                     return result
         finally:
-            self._heads.end(conn)
+            self._heads.pop(conn, None)
             with self._lock:
                 self._working -= 1
 
     def handle_request(self, req: Any, conn: Any) -> Any:
         """As gunicorn's; afterwards the whole answer is sent, or waits for the client."""
         if not isinstance(conn, Connection):
-            self._heads.end(conn)
+            self._heads.pop(conn, None)
             return super().handle_request(req, conn)
         if conn.was_told_to_continue:
             req._expected_100_continue = conn.was_told_to_continue = False

@@ -21,6 +21,9 @@ from limes.errors import LimesError
 from limes.memory import tune_garbage_collector
 from limes.settings import Settings
 
+_APP_LOAD_ERROR = 4
+"""The exit code by which gunicorn understands that starting another worker is no use."""
+
 
 class Application:
     """A WSGI app that is made at once, so that mistakes stop the start, and again in each process forked later. No
@@ -83,9 +86,6 @@ def _forget_metrics() -> None:
 
 
 log = logging.getLogger("limes")
-
-_APP_LOAD_ERROR = 4
-"""The exit code by which gunicorn understands that starting another worker is no use."""
 
 
 def limes_app() -> Any:
