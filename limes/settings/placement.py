@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from limes.settings.http import ClientSettings
+from limes.settings.processes import ServerSettings
 from limes.validation.durations import Seconds, WholeSeconds
 from limes.validation.sections import ConfigPath, ListenAddress, Section
 
@@ -59,15 +59,11 @@ class PlacementBounds(Section):
     """Groups in one answer of `GET /usage_groups`."""
 
 
-class PlacementSettings(Section):
+class PlacementSettings(ServerSettings):
     """The Placement API."""
 
     listen: ListenAddress = "127.0.0.1:8778"
     """Environment: `LIMES_PLACEMENT_LISTEN_ADDRESS`."""
-    workers: int = Field(default=2, ge=1, le=256)
-    """Worker processes of gunicorn."""
-    threads: int = Field(default=8, ge=1, le=256)
-    """Threads of each worker."""
     database_url: str | None = None
     """The database, if it is not the one of the section `database`. Environment: `LIMES_PLACEMENT_DATABASE_URL`."""
     read_urls: tuple[str, ...] = ()
@@ -94,4 +90,3 @@ class PlacementSettings(Section):
     """Whether candidates come in random order, so that clients that take the first one spread their load."""
     cors: PlacementCorsSettings = PlacementCorsSettings()
     bounds: PlacementBounds = PlacementBounds()
-    clients: ClientSettings = ClientSettings()

@@ -42,7 +42,18 @@ class CorsSettings(Section):
     """Origins, or `*` for any. An empty list switches CORS off."""
 
 
-class ApiSettings(Section):
+class ServerSettings(Section):
+    """What all processes with gunicorn have."""
+
+    listen: ListenAddress
+    workers: int = Field(default=2, ge=1, le=256)
+    """Worker processes of gunicorn."""
+    threads: int = Field(default=8, ge=1, le=256)
+    """Threads of each worker."""
+    clients: ClientSettings = ClientSettings()
+
+
+class ApiSettings(ServerSettings):
     """The Limes Resource API."""
 
     listen: ListenAddress = "127.0.0.1:8080"
@@ -50,16 +61,11 @@ class ApiSettings(Section):
     policy_file: ConfigPath | None = None
     """Overrides of the shipped policy rules. Environment: `LIMES_API_POLICY_PATH`."""
     cors: CorsSettings = CorsSettings()
-    workers: int = Field(default=2, ge=1, le=256)
-    """Worker processes of gunicorn."""
-    threads: int = Field(default=8, ge=1, le=256)
-    """Threads of each worker."""
     max_body_size: int = Field(default=1024 * 1024, ge=1024)
     """Bytes. Larger request bodies are answered with 413."""
     backend_timeout: Seconds = 15.0
     """How long a backend may take over one request while a client waits for our answer. After that the collector
     writes the quota."""
-    clients: ClientSettings = ClientSettings()
 
 
 class UiSettings(Section):
@@ -73,7 +79,7 @@ class UiSettings(Section):
     """The user domain that the sign-in page proposes."""
 
 
-class LiquidSettings(Section):
+class LiquidSettings(ServerSettings):
     """The LIQUID protocol for one of the services: `limes liquid SERVICE_TYPE`."""
 
     listen: ListenAddress = "127.0.0.1:8083"
@@ -84,10 +90,6 @@ class LiquidSettings(Section):
     """Where each service's description is kept, in a file of its own, so that its `version` grows by one with each
     change. Without, the version differs whenever the description does, but does not grow."""
     workers: int = Field(default=1, ge=1, le=256)
-    """Worker processes of gunicorn."""
-    threads: int = Field(default=8, ge=1, le=256)
-    """Threads of each worker."""
-    clients: ClientSettings = ClientSettings()
 
 
 class DataMetricsSettings(Section):

@@ -20,7 +20,7 @@ from limes.core.catalog import ANY_AZ, Catalog, Ref, Selection
 from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
 from limes.db.queries import growth_history, growth_samples, project_sums
-from limes.db.queries.growth_history import Point, Present
+from limes.db.queries.growth_history import Point, Present, quotas_of_project
 from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
 
@@ -124,7 +124,7 @@ def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_
         begin = max(-(-known // DAY) * DAY, kept)
     query = UsageQuery(begin, today, Granularity.DAY, only=history.wanted_of(selection), every_az=every_az)
     points = history.read_points(limes, where.project, query, now)
-    quotas: history.Quotas = {} if every_az else history.read_quotas(limes.engine, where.project, begin, today)
+    quotas: history.Quotas = {} if every_az else quotas_of_project(limes.engine, where.project, begin, today)
     found = []
     for named, az, present in figures:
         days = _days_of_data(points, quotas, range(begin, today, DAY), named.ref, az)

@@ -90,14 +90,6 @@ def _average(total: int, seconds: int) -> int:
     return (2 * total + seconds) // (2 * seconds)
 
 
-def read_quotas(engine: Engine, project: str, begin: int, end: int) -> Quotas:
-    """Returns the quotas that a project (UUID) had in this time, by resource, in order."""
-    found: Quotas = defaultdict(list)
-    for row in quotas_of_project(engine, project, begin, end):
-        found[row.service, row.resource].append(row)
-    return found
-
-
 def quota_at(quotas: Iterable[QuotaRow], end: int) -> int | None:
     return next((row.quota for row in quotas if row.since < end and (row.until is None or row.until >= end)), None)
 
@@ -231,8 +223,8 @@ def _whole(limes: Limes, times: Times, granularity: Granularity, now: int) -> tu
 def _add_account(limes: Limes, found: Points, project: str, query: UsageQuery, now: int) -> None:
     # the account says nothing about single days that are not kept any more
     query = replace(query, begin=max(query.begin, kept_since(limes, query.granularity, now)))
-    quotas = read_quotas(limes.engine, project, query.begin, query.end)
+    quotas = quotas_of_project(limes.engine, project, query.begin, query.end)
     for (ref, az), points in read_points(limes, project, query, now).items():
         for begins, point in points.items():
-            quota = None if query.every_az else quota_at(quotas[ref], bucket_of(begins, query.granularity).end)
+            quota = None if query.every_az else quota_at(quotas.get(ref, ()), bucket_of(begins, query.granularity).end)
             found[ref, az][begins] = point._replace(quota=quota)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from limes.actions.reports import attention as found
 from limes.actions.reports.attention import NamedResource
-from limes.api.answers.common import Count, Named, PlacedNamed, TemporaryQuota, place, render_temporary
+from limes.api.answers.common import Count, Named, OfProject, PlacedNamed, TemporaryQuota, place, render_temporary
 from limes.api.answers.resources import Age, RenderContext
 from limes.core.alerts import Kind, Severity
 from limes.db.queries import attention as queries
@@ -101,21 +101,12 @@ def render_scrape_status(
     return ScrapeStatusAnswer(scrape_status=shown)
 
 
-class _OfProject(Shape):
-    """What is about a resource of a project."""
-
-    project: PlacedNamed
-    service: str
-    resource: str
-    unit: Unit | None = None
-
-
 def _head(project: queries.PlacedRow, named: NamedResource) -> dict[str, Any]:
     service, resource = named.ref
     return {"project": place(project), "service": service, "resource": resource, "unit": named.unit.value or None}
 
 
-class FullResource(_OfProject):
+class FullResource(OfProject):
     """A resource of a project, with what it uses of its quota."""
 
     quota: Amount
@@ -143,7 +134,7 @@ def render_fullest(rows: Sequence[tuple[NamedResource, queries.FullRow]], found:
     return FullestAnswer(fullest=resources, counts=counts)
 
 
-class EndingCommitment(_OfProject):
+class EndingCommitment(OfProject):
     """A confirmed commitment that ends soon, and that was not renewed."""
 
     id: Some

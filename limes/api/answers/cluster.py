@@ -7,7 +7,7 @@ from pydantic import Field
 
 from limes.actions.reports.cluster import ClusterReport
 from limes.actions.reports.inconsistencies import InconsistencyReport, ProjectInconsistency
-from limes.api.answers.common import Named, PlacedNamed, place, unit_of
+from limes.api.answers.common import Named, OfProject, PlacedNamed, place, unit_of
 from limes.api.answers.per_az import ClusterPerAZ, capacity_fields, cluster_azs
 from limes.api.answers.resources import Age, CommitmentConfig, RenderContext, ResourceHead, ServiceFigures, json_lists
 from limes.core.catalog import ANY_AZ, Catalog, Ref, ResourceDef
@@ -138,11 +138,7 @@ class OvercommittedQuota(Shape):
     projects_quota: Amount
 
 
-class _ProjectQuota(Shape):
-    project: PlacedNamed
-    service: str
-    resource: str
-    unit: Unit | None = None
+class _ProjectQuota(OfProject):
     quota: Amount
 
     @classmethod

@@ -8,7 +8,7 @@ from pydantic import Field
 from limes.core import temporary_quota
 from limes.core.catalog import Catalog, Ref
 from limes.db.queries.attention import PlacedRow
-from limes.validation.shape import Amount, Shape, Time, one_of
+from limes.validation.shape import Amount, Shape, Time, Unit, one_of
 
 Count = Annotated[int, Field(ge=0)]
 ByDuration = Annotated[dict[str, Amount], Field(description="amounts by duration")]
@@ -41,6 +41,21 @@ class PlacedNamed(Shape, kw_only=False):
     id: str
     name: str
     domain: Named
+
+
+class OfResource(Shape):
+    service: str
+    resource: str
+    unit: Unit | None = None
+
+
+class OfProject(Shape):
+    """What is about a resource of a project."""
+
+    project: PlacedNamed
+    service: str
+    resource: str
+    unit: Unit | None = None
 
 
 def place(row: PlacedRow) -> PlacedNamed:

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from limes.actions.distribute_quota import ExplainedAllocation
 from limes.actions.explain_quota import Explanation as Explained
-from limes.api.answers.common import TemporaryQuota, render_temporary
+from limes.api.answers.common import OfResource, TemporaryQuota, render_temporary
 from limes.api.answers.quota import Change, render_change
 from limes.core import autogrow
 from limes.core.autogrow_advice import AutogrowAdvice, BoundSource
 from limes.core.catalog import Catalog
 from limes.core.hierarchy import Bound, Bounding, DomainFigures, ProjectFigures
-from limes.validation.shape import Amount, Shape, Unit, one_of
+from limes.validation.shape import Amount, Shape, one_of
 
 
 class QuotaBound(Shape):
@@ -98,12 +98,9 @@ def _step(allocation: autogrow.Allocation, step: autogrow.Step) -> AutogrowStep 
     )
 
 
-class Explanation(Shape):
+class Explanation(OfResource):
     """What decides on one quota."""
 
-    service: str
-    resource: str
-    unit: Unit | None = None
     quota: Amount
     usage: Amount | None = None
     committed: Amount | None = None

@@ -6,8 +6,9 @@ from typing import Annotated
 from pydantic import Field
 
 from limes.actions.growth import forecast, history
+from limes.api.answers.common import OfResource
 from limes.core.calendar import Granularity
-from limes.validation.shape import Amount, Shape, Time, Unit
+from limes.validation.shape import Amount, Shape, Time
 
 _DATES = {Granularity.HOUR: "%Y-%m-%dT%H:%M:%SZ", Granularity.DAY: "%Y-%m-%d", Granularity.MONTH: "%Y-%m"}
 
@@ -24,12 +25,9 @@ class UsageDay(Shape, kw_only=False):
     capacity: Annotated[int, Field(ge=0, description="at the end; of the cloud only")] | None = None
 
 
-class UsageOfResource(Shape):
+class UsageOfResource(OfResource):
     """One resource, the oldest first."""
 
-    service: str
-    resource: str
-    unit: Unit | None = None
     availability_zone: str | None = None
     since: Annotated[Time, Field(description="when the oldest data begin that there are, whatever was asked for")]
     days: Annotated[list[UsageDay], Field(description="empty if hours or months were asked for")]
@@ -81,12 +79,9 @@ class LimitForecast(Shape, kw_only=False):
     latest: Time | None = None
 
 
-class ResourceForecast(Shape):
+class ResourceForecast(OfResource):
     """The limit that counts comes first. Without growth, so many days of data are missing for a forecast."""
 
-    service: str
-    resource: str
-    unit: Unit | None = None
     usage: Amount
     days: Annotated[int, Field(ge=0, description="how many days of data the forecast comes from")]
     limits: list[LimitForecast]

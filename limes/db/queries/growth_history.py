@@ -11,7 +11,7 @@ from limes.core.forecast import Trend
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthTrend, QuotaTime
-from limes.db.query import Insert, Node, collected, column, made, rows, tuples
+from limes.db.query import Insert, Node, collected, column, made, tuples
 
 
 class Point(NamedTuple):
@@ -101,16 +101,14 @@ def _exact(month: int | None, day: int | None, hour: int | None) -> int | None:
 class QuotaRow(NamedTuple):
     """From when to when a project had a quota; `until` is None for the present one."""
 
-    service: str
-    resource: str
     since: int
     until: int | None
     quota: int
 
 
-@rows(QuotaRow)
+@collected(tuple[str, str], QuotaRow)
 def quotas_of_project(project: str, begin: int, end: int) -> Node:
-    """The quotas that a project (UUID) had in this time, in order."""
+    """The quotas that a project (UUID) had in this time, by service type and resource, in order."""
     time = QuotaTime
     query = time.select(time.service_type, time.resource_name, time.since, time.until, time.quota)
     is_in = (time.since < end, time.until.is_null() | (time.until > begin))
