@@ -138,15 +138,16 @@ def read_demand(limes: Limes, wanted: Collection[Ref]) -> Demand:
     if not refs:
         return {}
     per_az: dict[int, dict[str, AZDemand]] = defaultdict(lambda: {az: AZDemand() for az in catalog.availability_zones})
-    for row in kept_sums.az_usage_sums(engine, list(refs), "cluster", _ALL):
-        per_az[row.resource_id][row.az] = AZDemand(usage=int(row.usage))
+    for (_, resource, az), total in kept_sums.az_usage_sums(engine, list(refs), "cluster", _ALL).items():
+        per_az[resource][az] = AZDemand(usage=int(total.usage))
     for (_, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
         per_az[resource][az] = replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
-    for sums in kept_sums.committed_sums(engine, list(refs), now, "cluster", _ALL):
-        if sums.status == "pending":
-            known = per_az[sums.resource_id].get(sums.az, AZDemand())
-            pending = known.pending_commitments + int(sums.amount)
-            per_az[sums.resource_id][sums.az] = replace(known, pending_commitments=pending)
+    sums = kept_sums.committed_sums(engine, list(refs), now, "cluster", _ALL)
+    for (_, resource, az, status, _), amount in sums.items():
+        if status == "pending":
+            known = per_az[resource].get(az, AZDemand())
+            pending = known.pending_commitments + int(amount)
+            per_az[resource][az] = replace(known, pending_commitments=pending)
     return {
         ref: ResourceDemand(catalog.behavior(ref).overcommit_factor, dict(per_az[id_])) for id_, ref in refs.items()
     }

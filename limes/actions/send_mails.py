@@ -103,28 +103,29 @@ class SendMails:
             return 0
         now = self.limes.now()
         items = queries.waiting_of_due_recipients(engine, self.sink, now, self._horizon(now), _RECIPIENTS)
-        recipients = {item.recipient.lower() for item in items}
+        recipients = {item.recipient.lower() for item in items.values()}
         last = queries.last_made(engine, self.sink, recipients)
         unwanted = set(queries.unsubscribed(engine, recipients))
         mails: list[MailRow] = []
         numbers: dict[int, str] = {}
         deferred: dict[int, float] = {}
         dropped: list[int] = []
-        groups: dict[tuple[str, str], list[WaitingItem]] = defaultdict(list)
-        for item in items:  # one person, however the case of the address is written
-            groups[item.recipient.lower(), item.kind].append(item)
+        groups: dict[tuple[str, str], dict[int, WaitingItem]] = defaultdict(dict)
+        for number, item in items.items():  # one person, however the case of the address is written
+            groups[item.recipient.lower(), item.kind][number] = item
         for (recipient, kind), group in groups.items():
-            due = [item for item in group if item.due_at <= now or item.due_at > self._horizon(now)]
+            due = [number for number, item in group.items() if item.due_at <= now or item.due_at > self._horizon(now)]
             made_at = last.get((recipient, kind), 0.0)
             next_at = made_at + (section.gather if kind in section.urgent else section.digest)
             if {(recipient, kind), (recipient, ALL_KINDS)} & unwanted:
-                dropped += [item.number for item in group]
+                dropped += group
             elif due and now < next_at and made_at <= now:  # a mail of the future was made by a wrong clock
-                deferred |= {item.number: next_at for item in due}
+                deferred |= dict.fromkeys(due, next_at)
             elif due:
-                mail = MailRow(self.limes.ids.uuid(), group[0].recipient, kind, group[-1].language, now, 0)
+                oldest, newest = group[min(group)], group[max(group)]
+                mail = MailRow(self.limes.ids.uuid(), oldest.recipient, kind, newest.language, now, 0)
                 mails.append(mail)
-                numbers |= {item.number: mail.id for item in group}
+                numbers |= dict.fromkeys(group, mail.id)
         queries.drop_items(engine, dropped)
         queries.defer_items(engine, deferred)
         queries.make_mails(engine, self.sink, mails, numbers)

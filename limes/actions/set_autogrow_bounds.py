@@ -268,9 +268,10 @@ def _needed(limes: Limes, targets: _Targets, update: _Update) -> dict[tuple[int,
         usage[row.project_id, row.resource_id][row.az] = row.usage
     committed: dict[tuple[int, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     among = Among("domain", [targets.domain_id]) if targets.ids is None else Among("project", targets.ids)
-    for sums in committed_sums(limes.engine, resources, limes.now(), "project", among):
-        if sums.status == Status.CONFIRMED:
-            committed[sums.key, sums.resource_id][sums.az] += int(sums.amount)
+    sums = committed_sums(limes.engine, resources, limes.now(), "project", among)
+    for (project, resource, az, status, _), amount in sums.items():
+        if status == Status.CONFIRMED:
+            committed[project, resource][az] += int(amount)
     pooled = {id_ for ref, id_ in ids.items() if not limes.catalog.behavior(ref).commitment_is_az_aware}
     demands = {
         key: demand_by_az(usage.get(key, {}), {}, committed.get(key, {}), is_pooled=key[1] in pooled)

@@ -121,8 +121,8 @@ class _Snapshot:
             self._projects[id_] = labels({**names, "project": row.name, "project_id": row.uuid})
 
     @cached_property
-    def _committed(self) -> list[queries.CommittedFigure]:
-        return [row for row in queries.committed(self._engine) if row.resource_id in self._refs]
+    def _committed(self) -> dict[tuple[int, int, str, str], tuple[int, float]]:
+        return {key: row for key, row in queries.committed(self._engine).items() if key[1] in self._refs}
 
     def cluster(self) -> Families:
         rows = [row for row in queries.capacities(self._engine) if row.resource_id in self._refs]
@@ -166,13 +166,17 @@ class _Snapshot:
                 yield self._of_project_in_az(az, project_id, resource_id), value
 
     def committed_per_az(self) -> Samples:
-        for row in self._committed:
-            inside = self._of_project_in_az(row.az, row.project_id, row.resource_id)
-            yield f'{inside},state="{figures.STATES[row.status]}"', row.amount
+        for (project_id, resource_id, az, status), (amount, _) in self._committed.items():
+            inside = self._of_project_in_az(az, project_id, resource_id)
+            yield f'{inside},state="{figures.STATES[status]}"', amount
 
     def used_or_committed_per_az(self) -> Samples:
         """Returns what projects claim of each AZ's capacity."""
-        active = {row[:3]: row.amount for row in self._committed if row.status == "confirmed"}
+        active = {
+            (project_id, resource_id, az): amount
+            for (project_id, resource_id, az, status), (amount, _) in self._committed.items()
+            if status == "confirmed"
+        }
         for project_id, resource_id, az, usage in queries.project_az_usage(self._engine):
             if resource_id in self._refs:
                 amount = max(usage, active.pop((project_id, resource_id, az), 0))
@@ -182,9 +186,8 @@ class _Snapshot:
 
     def first_ends(self) -> Samples:
         ends: dict[tuple[int, int], float] = {}
-        for row in self._committed:
-            key = (row.project_id, row.resource_id)
-            ends[key] = min(row.expires_at, ends.get(key, row.expires_at))
+        for (project_id, resource_id, *_), (_, end) in self._committed.items():
+            ends[project_id, resource_id] = min(end, ends.get((project_id, resource_id), end))
         for (project_id, resource_id), end in ends.items():
             yield f"{self._projects[project_id]},{self._resources[resource_id]}", end
 

@@ -123,13 +123,12 @@ def domain_sums(engine: Engine, domains: Mapping[int, str], resources: Mapping[i
         return f"{labels({'availability_zone': az})},{domains[domain]},{resources[resource]}"
 
     ids = sorted(resources)
-    used = {
-        (row.key, row.resource_id, row.az): row.usage for row in kept_sums.az_usage_sums(engine, ids, "domain", _ALL)
-    }
+    used = {place: total.usage for place, total in kept_sums.az_usage_sums(engine, ids, "domain", _ALL).items()}
     yield "limes_domain_usage_per_az", ((inside(*key), amount) for key, amount in used.items())
     committed: dict[tuple[int, int, str, str], int] = defaultdict(int)
-    for row in kept_sums.committed_sums(engine, ids, now, "domain", _ALL):
-        committed[row.key, row.resource_id, row.az, STATES[row.status]] += row.amount
+    sums = kept_sums.committed_sums(engine, ids, now, "domain", _ALL)
+    for (domain, resource, az, status, _), amount in sums.items():
+        committed[domain, resource, az, STATES[status]] += amount
     yield (
         "limes_domain_committed_per_az",
         ((f'{inside(*key[:3])},state="{key[3]}"', amount) for key, amount in committed.items()),

@@ -279,5 +279,5 @@ def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[
     among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
     in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
     overall = kept_sums.resource_sums(engine, pooled, scope.level, among)
-    usage = {(row.resource_id, row.az): int(row.usage) for row in in_azs}
+    usage = {(resource, az): int(total.usage) for (_, resource, az), total in in_azs.items()}
     return usage | {(row.resource_id, ANY_AZ): int(row.usage) for row in overall}

@@ -142,13 +142,14 @@ def _figures(
     """Yields what there is something to say about."""
     ids, among = list(resources), Among("project", [project])
     committed: dict[tuple[int, str], int] = defaultdict(int)
-    for row in project_sums.committed_sums(limes.engine, ids, now, "project", among):
-        if row.status == Status.CONFIRMED:
-            committed[row.resource_id, row.az if every_az else ""] += int(row.amount)
+    sums = project_sums.committed_sums(limes.engine, ids, now, "project", among)
+    for (_, resource, az, status, _), amount in sums.items():
+        if status == Status.CONFIRMED:
+            committed[resource, az if every_az else ""] += int(amount)
     found: dict[tuple[int, str], _Now] = {}
     if every_az:
-        for usage in project_sums.az_usage_sums(limes.engine, ids, "project", among):
-            found[usage.resource_id, usage.az] = _Now(int(usage.usage))
+        for (_, resource, az), in_az in project_sums.az_usage_sums(limes.engine, ids, "project", among).items():
+            found[resource, az] = _Now(int(in_az.usage))
     else:
         for total in project_sums.resource_sums(limes.engine, ids, "project", among):
             quota = None if total.quota is None else int(total.quota)

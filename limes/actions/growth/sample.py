@@ -114,10 +114,11 @@ def _read(limes: Limes, now: int, known: Collection[SeriesKey]) -> dict[SeriesKe
     found: _Places = defaultdict(_Figures)
     for level in _LEVELS:
         _add_usage(limes, found, refs, level)
-        for row in kept_sums.committed_sums(engine, list(refs), now, level, _EVERYWHERE):
-            if row.status == Status.CONFIRMED:
-                for az in {ALL_AZS, row.az} - {ANY_AZ}:
-                    found[row.key, refs[row.resource_id], az].committed += int(row.amount)
+        sums = kept_sums.committed_sums(engine, list(refs), now, level, _EVERYWHERE)
+        for (id_, resource, az, status, _), amount in sums.items():
+            if status == Status.CONFIRMED:
+                for place in {ALL_AZS, az} - {ANY_AZ}:
+                    found[id_, refs[resource], place].committed += int(amount)
     _add_domain_quotas(limes, found, refs)
     _add_capacity(limes, found, refs)
     # a domain may have been deleted between two of the queries
@@ -136,9 +137,9 @@ def _add_usage(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: Lev
         figures.usage = int(total.usage)
         if limes.catalog.autogrow(ref) and total.quota is not None:
             figures.quota = int(total.quota)  # nobody gives such quota to domains
-    for in_az in kept_sums.az_usage_sums(limes.engine, ids, level, _EVERYWHERE):
-        if in_az.az != ANY_AZ:
-            found[in_az.key, refs[in_az.resource_id], in_az.az].usage = int(in_az.usage)
+    for (id_, resource, az), in_az in kept_sums.az_usage_sums(limes.engine, ids, level, _EVERYWHERE).items():
+        if az != ANY_AZ:
+            found[id_, refs[resource], az].usage = int(in_az.usage)
 
 
 def _add_domain_quotas(limes: Limes, found: _Places, refs: Mapping[int, Ref]) -> None:

@@ -43,9 +43,9 @@ def read_commitments(
     """Returns commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
     breakdowns: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
     if refs:
-        for row in kept_sums.committed_sums(engine, list(refs), now, by, among):
-            figures = breakdowns[row.key][refs[row.resource_id]][row.az]
-            figures.commitments.setdefault(row.status, {})[row.duration] = row.amount
+        sums = kept_sums.committed_sums(engine, list(refs), now, by, among)
+        for (key, resource, az, status, duration), amount in sums.items():
+            breakdowns[key][refs[resource]][az].commitments.setdefault(status, {})[duration] = amount
     return breakdowns
 
 
@@ -56,10 +56,10 @@ def _read_totals(
     that grows by itself (`growing`)."""
     breakdowns = read_commitments(engine, refs, now, by, among)
     if refs:
-        for row in kept_sums.az_usage_sums(engine, list(refs), by, among):
-            figures = breakdowns[row.key][refs[row.resource_id]][row.az]
-            figures.usage = row.usage
-            figures.physical_usage = row.physical_usage if row.has_physical_usage else None
+        for (key, resource, az), total in kept_sums.az_usage_sums(engine, list(refs), by, among).items():
+            figures = breakdowns[key][refs[resource]][az]
+            figures.usage = total.usage
+            figures.physical_usage = total.physical_usage if total.has_physical_usage else None
         for (key, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, by, among).items():
             breakdowns[key][refs[resource]][az].unused = amount
     if with_quota := [id_ for id_, ref in refs.items() if ref in growing]:

@@ -227,18 +227,6 @@ def errors(engine: Engine) -> list[ErrorGroup]:
     return sorted(in_one_line, key=lambda group: (-group.projects, group))
 
 
-class CommittedFigure(NamedTuple):
-    """What a project has committed to, by status of the commitments."""
-
-    project_id: int
-    resource_id: int
-    az: str
-    status: str
-    amount: int
-    expires_at: float
-    """The earliest end."""
-
-
 ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
 """What `project_figures` knows."""
 
@@ -262,9 +250,10 @@ def project_az_usage() -> Node:
     return row.select(row.project_id, row.resource_id, row.az, row.usage)
 
 
-@rows(CommittedFigure)
+@mapping(tuple[int, int, str, str], tuple[int, float])
 def committed() -> Node:
-    """Commitments that are neither over nor replaced, summed up."""
+    """What projects have committed to that is neither over nor replaced, and when the first of it ends: by project,
+    resource, AZ and status."""
     row = Commitment
     key = (row.project, row.resource, row.az, row.status)
     query = row.select(*key, fn.SUM(row.amount), fn.MIN(row.expires_at))

@@ -20,7 +20,7 @@ from limes.db.engine import Engine
 from limes.db.models import Commitment, Project, ProjectAZResource
 from limes.db.models.kept_sums import ALL_DOMAINS, CommitmentSum, ProjectSum, UnusedCommitment
 from limes.db.queries import project_sums
-from limes.db.queries.project_sums import Among, AZUsageSum, CommittedSum, Level, ResourceSum
+from limes.db.queries.project_sums import Among, Level, ResourceSum, UsageSum
 from limes.db.query import Node, Query, mapping, rows
 
 P = ParamSpec("P")
@@ -103,7 +103,7 @@ def select_quotas(resources: Sequence[int]) -> Any:
     return _SUM.select(*key, quota).where(*is_wanted).group_by(*key).alias("sums")
 
 
-@rows(AZUsageSum)
+@mapping(tuple[int, int, str], UsageSum)
 def _az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     query = _SUM.select(_key(by, _SUM.domain_id), _SUM.resource_id, _SUM.az, *_USAGE).having(fn.SUM(_SUM.projects) > 0)
     is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az != _ALL_AZS, _is_kept_among(_SUM, by, among))
@@ -117,14 +117,14 @@ def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str
     """Returns usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
     if not are_kept(engine):
         return project_sums.usage_by_az(engine, resources)
-    sums = az_usage_sums(engine, resources, "cluster", Among("domain", None)) if resources else []
-    return {(row.resource_id, row.az): row.usage for row in sums}
+    sums = az_usage_sums(engine, resources, "cluster", Among("domain", None)) if resources else {}
+    return {(resource, az): total.usage for (_, resource, az), total in sums.items()}
 
 
 _STATUSES = sorted(status.value for status in LIVE)
 
 
-@rows(CommittedSum)
+@mapping(tuple[int, int, str, str, str], int)
 def _committed_sums(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
     row, kept, names = Commitment, CommitmentSum, ("resource_id", "az", "status", "duration")
     parts: Any = kept.select(kept.domain_id, *(getattr(kept, name) for name in names), kept.amount)

@@ -28,7 +28,6 @@ class NewItem(NamedTuple):
 
 
 class WaitingItem(NamedTuple):
-    number: int
     recipient: str
     kind: str
     language: str
@@ -69,15 +68,17 @@ def _due_recipients(sink: str, now: float, never: float, limit: int) -> Node:
     return query.group_by(_ADDRESS).order_by(fn.MIN(MailItem.due_at)).limit(limit)
 
 
-@rows(WaitingItem, skip_empty="recipients")
+@mapping(int, WaitingItem, skip_empty="recipients")
 def _waiting(sink: str, recipients: Collection[str]) -> Node:
-    query = MailItem.select(*(getattr(MailItem, name) for name in WaitingItem._fields))
+    query = MailItem.select(MailItem.number, *(getattr(MailItem, name) for name in WaitingItem._fields))
     return query.where(MailItem.sink == sink, _WAITS, any_of(_ADDRESS, recipients)).order_by(MailItem.number)
 
 
-def waiting_of_due_recipients(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[WaitingItem]:
-    """All that waits for those recipients who have something due, in order; of at most `limit` of them. A time later
-    than `never` was set by a wrong clock, and does not count."""
+def waiting_of_due_recipients(
+    engine: Engine, sink: str, now: float, never: float, limit: int
+) -> dict[int, WaitingItem]:
+    """All that waits for those recipients who have something due, by number and in order; of at most `limit` of them. A
+    time later than `never` was set by a wrong clock, and does not count."""
     return _waiting(engine, sink, _due_recipients(engine, sink, now, never, limit))
 
 

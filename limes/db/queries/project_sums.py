@@ -158,23 +158,11 @@ class ResourceSum(NamedTuple):
     has_infinite_backend_quota: bool | None
 
 
-class AZUsageSum(NamedTuple):
-    key: int
-    resource_id: int
-    az: str
+class UsageSum(NamedTuple):
     usage: int
     physical_usage: int
     """Projects without a physical usage count with their usage."""
     has_physical_usage: bool
-
-
-class CommittedSum(NamedTuple):
-    key: int
-    resource_id: int
-    az: str
-    status: str
-    duration: str
-    amount: int
 
 
 # -- what the queries are made of --------------------------------------------------------------------------------------
@@ -232,8 +220,9 @@ def usage_by_az(resources: Sequence[int]) -> Node:
     return _USAGE.select(*key, fn.SUM(_USAGE.usage)).where(any_of(_USAGE.resource_id, resources)).group_by(*key)
 
 
-@rows(AZUsageSum)
+@mapping(tuple[int, int, str], UsageSum)
 def az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
+    """Usage by key, resource id and AZ."""
     query = _USAGE.select(
         _KEYS[by],
         _USAGE.resource_id,
@@ -265,9 +254,9 @@ def unplaced_usage() -> Node:
     )
 
 
-@rows(CommittedSum)
+@mapping(tuple[int, int, str, str, str], int)
 def committed_sums(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
-    """Commitments that have not ended, by status and duration."""
+    """Commitments that have not ended, by key, resource id, AZ, status and duration."""
     row = Commitment
     columns = (row.resource, row.az, row.status, row.duration)
     live = row.status.in_([Status.PLANNED.value, Status.PENDING.value, Status.CONFIRMED.value])

@@ -60,8 +60,8 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
         (what, name, (*arguments, level, _EVERYWHERE), width)
         for what, name, arguments, width in (
             ("quota and usage", "resource_sums", (resources,), 2),
-            ("usage by AZ", "az_usage_sums", (resources,), 3),
-            ("commitments", "committed_sums", (resources, now), 5),
+            ("usage by AZ", "az_usage_sums", (resources,), 0),
+            ("commitments", "committed_sums", (resources, now), 0),
             ("unused commitments by AZ", "unused_commitments", (resources, now), 0),
         )
         for level in ("domain", "cluster")
@@ -84,7 +84,11 @@ def _by_key(found: Any, width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     """Makes rows a mapping, whose keys have so many columns."""
     if width:
         return {row[:width]: row[width:] for row in found}
-    return {key if isinstance(key, tuple) else (key,): (value,) for key, value in found.items()}
+
+    def tuple_of(one: Any) -> tuple[Any, ...]:
+        return tuple(one) if isinstance(one, tuple) else (one,)
+
+    return {tuple_of(key): tuple_of(value) for key, value in found.items()}
 
 
 # -- folding: several rows of a sum become one -------------------------------------------------------------------------
