@@ -193,7 +193,8 @@ class Layout:
     @property
     def usages(self) -> Rows:
         row = _table("project_az_resources")
-        return self._without_total(self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources))
+        figures = (row.c.usage, row.c.physical_usage, row.c.subresources, row.c.historical_usage.alias("history"))
+        return self._without_total(self.with_place(row, row, *figures))
 
     @property
     def commitments(self) -> Rows:
@@ -279,9 +280,7 @@ class Layout:
 
     @property
     def usage_histories(self) -> Rows:
-        row = _table("project_az_resources")
-        query = self.with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
-        return self._without_total(query.where(row.c.historical_usage.not_in(["", "{}"])))
+        return self.usages.where(_table("project_az_resources").c.historical_usage.not_in(["", "{}"]))
 
     def _without_total(self, query: Rows) -> Rows:
         if self.is_by_name:

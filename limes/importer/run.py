@@ -117,7 +117,7 @@ _SHAPES: dict[str, tuple[Any, str]] = {
     "quotas": (shapes.QuotaRow, "project service resource"),
     "usages": (shapes.UsageRow, "project service resource az"),
     "az_quotas": (shapes.AZQuotaRow, "project service resource az"),
-    "usage_histories": (shapes.UsageHistoryRow, "project service resource az"),
+    "usage_histories": (shapes.UsageRow, "project service resource az"),
     "commitments": (shapes.CommitmentRow, "id"),
 }
 

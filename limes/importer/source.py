@@ -88,15 +88,6 @@ class AZQuotaRow(NamedTuple):
     is_split: bool
 
 
-class UsageHistoryRow(NamedTuple):
-    project: int
-    service: str
-    resource: str
-    az: str
-    usage: int
-    history: str
-
-
 class UsageRow(NamedTuple):
     project: int
     service: str
@@ -105,6 +96,7 @@ class UsageRow(NamedTuple):
     usage: int
     physical_usage: int | None
     subresources: str
+    history: str
 
 
 class CommitmentRow(NamedTuple):

@@ -30,7 +30,6 @@ T = TypeVar(
     source.QuotaRow,
     source.UsageRow,
     source.AZQuotaRow,
-    source.UsageHistoryRow,
     source.CommitmentRow,
 )
 
@@ -168,7 +167,7 @@ class Target:
         table = models.ProjectAZQuota
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
-    def write_usage_histories(self, rows: Iterable[source.UsageHistoryRow]) -> None:
+    def write_usage_histories(self, rows: Iterable[source.UsageRow]) -> None:
         table = models.UsageChanges
         values = (
             (*self._pair(row), row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
@@ -177,7 +176,7 @@ class Target:
         )
         self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values)
 
-    def _changes(self, row: source.UsageHistoryRow) -> list[UsageChange]:
+    def _changes(self, row: source.UsageRow) -> list[UsageChange]:
         rule = autogrow_rule(self._catalog, (row.service, row.resource))
         if rule is None:
             self.skipped["historical usage where people set quota here"] += 1
@@ -245,10 +244,8 @@ class Target:
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
-    def _pair(
-        self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow | source.UsageHistoryRow
-    ) -> tuple[int, int]:
+    def _pair(self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow) -> tuple[int, int]:
         return self._projects[row.project][0], self._resources[row.service, row.resource]
 
-    def _grows(self, row: source.QuotaRow | source.AZQuotaRow | source.UsageHistoryRow) -> bool:
+    def _grows(self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow) -> bool:
         return autogrow_rule(self._catalog, (row.service, row.resource)) is not None

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from limes.errors import BackendError
+from limes.placement.objects.allocation import Ownership
 from limes.placement.transfer.api import TYPED, ReadableApi
 
 S = TypeVar("S")
@@ -37,11 +38,8 @@ class ProviderState:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerState:
-    uuid: str
-    project_id: str
-    user_id: str
-    consumer_type: str | None
-    """None where it is not known."""
+    owner: Ownership
+    """Its type is None where it is not known."""
     resources: Mapping[str, Mapping[str, int]]
     """By provider UUID and class name: amounts."""
     generation: int = field(compare=False)
@@ -62,7 +60,7 @@ class Contents:
         Placement on PostgreSQL fails when asked for usages from 1.38 on."""
         usages: dict[str, dict[str, int]] = {}
         for consumer in self.consumers.values():
-            project = usages.setdefault(consumer.project_id, {})
+            project = usages.setdefault(consumer.owner.project_id, {})
             for resources in consumer.resources.values():
                 for name, amount in resources.items():
                     project[name] = project.get(name, 0) + amount
@@ -82,7 +80,7 @@ def read(api: ReadableApi, where: str, progress: Progress) -> Contents:
             providers[state.uuid] = state
             consumer_uuids.update(dict.fromkeys(of_provider))
     known = _read_each(partial(_read_consumer, api), list(consumer_uuids), f"{where}: consumers", progress)
-    consumers = {consumer.uuid: consumer for consumer in known if consumer is not None}
+    consumers = {consumer.owner.uuid: consumer for consumer in known if consumer is not None}
     return Contents(classes, traits, providers, consumers)
 
 
@@ -130,9 +128,9 @@ def _read_consumer(api: ReadableApi, uuid: str) -> ConsumerState | None:
     if document is None or not document["allocations"]:
         return None
     kind = document["consumer_type"] if api.version >= TYPED else "unknown"
-    owner = (document["project_id"], document["user_id"], None if kind == "unknown" else kind)
+    owner = Ownership(uuid, document["project_id"], document["user_id"], None if kind == "unknown" else kind)
     resources = {provider: allocation["resources"] for provider, allocation in document["allocations"].items()}
-    return ConsumerState(uuid, *owner, resources, document["consumer_generation"])
+    return ConsumerState(owner, resources, document["consumer_generation"])
 
 
 CUSTOM = "CUSTOM_"
@@ -159,8 +157,15 @@ def _differences_between(kind: str, theirs: Mapping[str, Any], ours: Mapping[str
         if there is None or here is None:
             yield f"{kind} {uuid}: only {'here' if there is None else 'there'}"
             continue
-        for part in fields(there):
-            values = [getattr(state, part.name) for state in (there, here)]
-            left, right = [sorted(value) if isinstance(value, frozenset) else value for value in values]
-            if part.compare and left != right:
-                yield f"{kind} {uuid}: {part.name}: {left} there, {right} here"
+        for (name, left), (_, right) in zip(_parts(there), _parts(here), strict=True):
+            if left != right:
+                yield f"{kind} {uuid}: {name}: {left} there, {right} here"
+
+
+def _parts(state: ProviderState | ConsumerState) -> Iterator[tuple[str, Any]]:
+    for part in fields(state):
+        value = getattr(state, part.name)
+        if isinstance(value, Ownership):
+            yield from value._asdict().items()
+        elif part.compare:
+            yield part.name, sorted(value) if isinstance(value, frozenset) else value

@@ -134,7 +134,7 @@ def _amounts_to_come(theirs: Contents, ours: Contents) -> dict[tuple[str, str], 
     of_all: dict[tuple[str, str], list[int]] = {}
     to_come: set[tuple[str, str]] = set()
     for consumer in theirs.consumers.values():
-        changed = ours.consumers.get(consumer.uuid) != consumer
+        changed = ours.consumers.get(consumer.owner.uuid) != consumer
         for provider, resources in consumer.resources.items():
             for name, amount in resources.items():
                 of_all.setdefault((provider, name), []).append(amount)
@@ -163,9 +163,9 @@ class ConsumerWriter:
         known = self._ours.consumers
         changed = [consumer for uuid, consumer in self._theirs.consumers.items() if known.get(uuid) != consumer]
         for consumer in changed:
-            present = known.get(consumer.uuid)
-            if present is not None and present.consumer_type is not None and consumer.consumer_type is None:
-                self._delete(consumer.uuid)  # a type cannot be taken away by a write
+            present = known.get(consumer.owner.uuid)
+            if present is not None and present.owner.consumer_type is not None and consumer.owner.consumer_type is None:
+                self._delete(consumer.owner.uuid)  # a type cannot be taken away by a write
         tried = self._progress("writing consumers", self._write_all(changed), len(changed))
         refused = [consumer for consumer, written in tried if not written]
         before = len(refused) + 1
@@ -173,14 +173,14 @@ class ConsumerWriter:
             before = len(refused)
             refused = self._try_each(refused)
         together = [batch for batch in _batches(refused, len(refused) or 1) if not self._try(batch)]
-        return [f"consumer {consumer.uuid}: {self._reason(consumer)}" for batch in together for consumer in batch]
+        return [f"consumer {consumer.owner.uuid}: {self._reason(consumer)}" for batch in together for consumer in batch]
 
     def _write_all(self, changed: Sequence[ConsumerState]) -> Iterator[tuple[ConsumerState, bool]]:
         """Tries all, batch by batch. Yields each consumer with whether it was written."""
         for batch in _batches(changed, _BATCH):
-            refused = set() if self._try(batch) else {consumer.uuid for consumer in self._try_each(batch)}
+            refused = set() if self._try(batch) else {consumer.owner.uuid for consumer in self._try_each(batch)}
             for consumer in batch:
-                yield consumer, consumer.uuid not in refused
+                yield consumer, consumer.owner.uuid not in refused
 
     def _delete(self, uuid: str) -> None:
         self._api.send("DELETE", f"/allocations/{uuid}")
@@ -206,18 +206,18 @@ class ConsumerWriter:
         return "could be written at last; run the import again"
 
     def _write(self, batch: Sequence[ConsumerState]) -> None:
-        typed = batch[0].consumer_type is not None
-        body = {consumer.uuid: self._body(consumer) for consumer in batch}
+        typed = batch[0].owner.consumer_type is not None
+        body = {consumer.owner.uuid: self._body(consumer) for consumer in batch}
         self._api.send("POST", "/allocations", body, version=TYPED if typed else TYPED - 1)
 
     def _body(self, consumer: ConsumerState) -> Mapping[str, Any]:
-        present = None if consumer.uuid in self._deleted else self._ours.consumers.get(consumer.uuid)
+        present = None if consumer.owner.uuid in self._deleted else self._ours.consumers.get(consumer.owner.uuid)
         return {
             "allocations": {uuid: {"resources": resources} for uuid, resources in consumer.resources.items()},
-            "project_id": consumer.project_id,
-            "user_id": consumer.user_id,
+            "project_id": consumer.owner.project_id,
+            "user_id": consumer.owner.user_id,
             "consumer_generation": None if present is None else present.generation,
-            **({} if consumer.consumer_type is None else {"consumer_type": consumer.consumer_type}),
+            **({} if consumer.owner.consumer_type is None else {"consumer_type": consumer.owner.consumer_type}),
         }
 
 
@@ -225,6 +225,6 @@ def _batches(consumers: Sequence[ConsumerState], size: int) -> list[list[Consume
     """Batches in which either all consumers have types or none has, as a request requires."""
     batches = []
     for typed in (True, False):
-        of_kind = [consumer for consumer in consumers if (consumer.consumer_type is not None) is typed]
+        of_kind = [consumer for consumer in consumers if (consumer.owner.consumer_type is not None) is typed]
         batches += [of_kind[start : start + size] for start in range(0, len(of_kind), size)]
     return batches
