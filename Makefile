@@ -23,7 +23,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
 
-.PHONY: help run check test test-all e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
+.PHONY: help run check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -64,6 +64,12 @@ soak: ## half an hour of mixed load on all processes, with a kill every minute (
 
 docs: $(or $(wildcard $(VENV)/.installed-dev),$(VENV)/.installed-docs) ## builds and checks the documentation site: build/docs/index.html
 	@$(BIN)/python docs/site/build.py
+
+release: ## before a tag: builds wheel and sdist into dist, installs the wheel in an empty environment, and serves in an empty folder
+	$(call set_up,check)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	LIMES_RELEASE=$(abspath dist) $(call bounded,1800) $(BIN)/pytest -q $(PYTEST_ARGS) tests/install/release.py tests/install/test_distributions.py tests/install/test_installed.py tests/install/test_empty_folder.py
 
 screenshots: ## takes the pictures of the dashboard in docs/images anew
 	$(call set_up,screenshots)

@@ -9,6 +9,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, limes_migrations
 from limes.errors import StartupError, Unavailable
+from tests.db.released_migrations import digest, released
 from tests.support.processes import free_port
 from tests.support.writers import run_in_processes, upgrade
 
@@ -47,6 +48,11 @@ def up(migrator, db):
     db.execute_sql("CREATE TABLE nuts (id INTEGER PRIMARY KEY)")
     db.execute_sql("INSERT INTO nowhere (id) VALUES (1)")
 """
+
+
+def test_a_released_migration_never_changes() -> None:
+    """Databases that have it would miss the change: write a new migration."""
+    assert {path: digest(path) for path in released()} == released()
 
 
 @pytest.fixture

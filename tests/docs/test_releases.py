@@ -34,10 +34,17 @@ def test_the_changelog_has_what_is_unreleased_and_then_each_release() -> None:
     assert versions[0] == Version(__version__)
 
 
+def test_the_newest_release_begins_with_what_operators_have_to_do() -> None:
+    _, _, newest, *_ = re.split(r"^## .+$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert newest.lstrip().startswith("### What operators have to do\n")
+
+
 def test_the_version_is_the_same_everywhere(project: Any) -> None:
     assert project["version"] == __version__
-    major, minor, _ = __version__.split(".")
-    assert f"| {major}.{minor} | yes |" in (ROOT / "SECURITY.md").read_text()
+    major, *_ = __version__.split(".")
+    assert f"| {major}.x, the newest | yes |" in (ROOT / "SECURITY.md").read_text()
+    wheels = re.findall(r"limes-([0-9.]+)-py3-none-any\.whl", (ROOT / "docs" / "install.md").read_text(encoding="utf-8"))
+    assert set(wheels) == {__version__}
 
 
 def test_the_metadata_promises_nothing_that_is_not_there(project: Any) -> None:

@@ -17,6 +17,8 @@ from tests.docs.blocks import blocks_of
 from tests.install.installation import Installation
 
 ROOT = Path(__file__).parents[2]
+RELEASE = os.environ.get("LIMES_RELEASE")
+"""A folder with the wheel and the sdist of a release, to be tried as they are, with the libraries of PyPI (`make release`)."""
 _NOT_COPIED = (
     ".git",
     ".venv",
@@ -64,6 +66,8 @@ def _once_for_all_workers(tmp_path_factory: pytest.TempPathFactory, name: str) -
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist, and the wheel that was built from it."""
+    if RELEASE:
+        return Path(RELEASE)
     with _once_for_all_workers(tmp_path_factory, "dist") as (folder, is_filled):
         if not is_filled:
             checkout = shutil.copytree(ROOT, folder / "checkout", ignore=shutil.ignore_patterns(*_NOT_COPIED))
@@ -79,12 +83,17 @@ def wheel(distributions: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """The wheel in a fresh virtual environment, made by the commands of the page, with this one's libraries behind it."""
+    """The wheel in a fresh virtual environment, made by the commands of the page.
+
+    The libraries that it needs are those of this environment; for a release, pip gets them from PyPI.
+    """
     with _once_for_all_workers(tmp_path_factory, "opt") as (folder, is_filled):
         if not is_filled:
             text = commands_of_the_page("test_installed.py").replace("/opt/limes", str(folder / "limes"))
-            text = text.replace(f"dist/{wheel.name}", f"-q --no-deps --no-index {wheel}")
+            options = "" if RELEASE else "--no-deps --no-index"
+            text = text.replace(f"dist/{wheel.name}", f"-q {options} {wheel}")
             _run("bash", "-euc", "\n".join(text.splitlines()[:2]))
+        if not (is_filled or RELEASE):
             libraries = {sysconfig.get_path("purelib"), *site.getsitepackages()}
             (own,) = (folder / "limes" / "lib").glob("python*/site-packages")
             (own / "zz-libraries.pth").write_text("\n".join(sorted(libraries)) + "\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Installation:
-    """A virtual environment in which there is nothing but the wheel; what it needs comes from ours."""
+    """A virtual environment for the wheel alone. What it needs comes from ours, or for a release from PyPI."""
 
     folder: Path
 
