@@ -163,9 +163,9 @@ def record_repairs(limes: Limes, scope: Scope, quotas: Mapping[Ref, tuple[int | 
 def record_deletion(limes: Limes, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:
     """Records that these projects and domains, by UUID, are about to be deleted with their quotas."""
     by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
-    for row in quotas_of_vanished(limes.engine, projects, domains):
-        ref = row[4:6]
-        by_scope[Scope(*row[:4])].append(QuotaStep(ref, limes.catalog.unit_of(ref), row[6], None, Reason.VANISHED))
+    for *place, service_type, resource_name, quota in quotas_of_vanished(limes.engine, projects, domains):
+        ref = (service_type, resource_name)
+        by_scope[Scope(*place)].append(QuotaStep(ref, limes.catalog.unit_of(ref), quota, None, Reason.VANISHED))
     for scope, steps in by_scope.items():
         _record_steps(limes, scope, steps)
 

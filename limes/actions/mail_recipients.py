@@ -36,9 +36,10 @@ class Recipients:
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
         """Returns the language by address. The first rule that names somebody decides on it. Raises `Unavailable`."""
-        general, found = self.mail.language_of(place), dict[str, tuple[str, str]]()
+        general = self.mail.language_of(place)
         if self.by_project:
             return {place.project_uuid: general} if place.project_uuid else {}
+        found: dict[str, tuple[str, str]] = {}
 
         def add(address: str, language: str) -> None:
             found.setdefault(address.lower(), (address, language))

@@ -45,6 +45,8 @@ def tell(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any
     return len(texts)
 
 
+# -- the bound of a webhook --------------------------------------------------------------------------------------------
+
 _WINDOW = 60.0
 _PAUSE = 10.0
 """Seconds between two POSTs about a domain that is beyond its bound."""

@@ -59,10 +59,7 @@ def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
     wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in section.except_kinds]
     found = {_key(alert): alert for alert in wanted if not alert.is_near}
     nearly = {_key(alert) for alert in wanted}
-    present = {
-        key: 3 if alert.kind is Kind.USAGE_ABOVE_QUOTA else 2 if alert.severity is Severity.CRITICAL else 1
-        for key, alert in found.items()
-    }
+    present = {key: _level(alert) for key, alert in found.items()}
     asks = REQUEST_WAITING not in section.except_kinds
     waiting = open_requests(limes.engine, now - section.request_waiting) if asks else {}
     present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
@@ -117,7 +114,7 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
 
 
 def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    if last is None:
+    if last is None:  # nobody is told of what was before the first look
         queries.move_cursor(limes.engine, commitment_events.last_number(limes.engine))
         return
     events = commitment_events.after(limes.engine, last, _EVENTS)
@@ -154,6 +151,12 @@ def _key(alert: Alert) -> Key:
         # usage above the quota is the last step of what begins near it
         return Kind.QUOTA_USED.value, "/".join((alert.project.uuid, *alert.resource.ref))
     return alert.kind.value, "/".join(alert.resource.ref) if alert.resource is not None else alert.service
+
+
+def _level(alert: Alert) -> int:
+    if alert.kind is Kind.USAGE_ABOVE_QUOTA:
+        return 3
+    return 2 if alert.severity is Severity.CRITICAL else 1
 
 
 def _temporary(row: TemporaryAlertRow) -> dict[str, Any]:

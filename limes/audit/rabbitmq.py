@@ -133,9 +133,12 @@ class RabbitMQSink:
 
     def _publish(self, channel: BlockingChannel, event: OutgoingEvent) -> str | None:
         """Publishes an event under its id. Returns why the broker refuses it, if so."""
-        encoded = {"content_type": "application/json", "content_encoding": "utf-8"}
-        mode = pika.DeliveryMode.Persistent.value
-        properties = pika.BasicProperties(**encoded, delivery_mode=mode, message_id=event.id)
+        properties = pika.BasicProperties(
+            content_type="application/json",
+            content_encoding="utf-8",
+            delivery_mode=pika.DeliveryMode.Persistent.value,
+            message_id=event.id,
+        )
         try:
             channel.basic_publish("", self._queue, event.document.encode(), properties, mandatory=True)
         except pika_errors.NackError:

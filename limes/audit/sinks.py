@@ -95,15 +95,20 @@ class LogSink:
 def _append(path: Path, text: bytes) -> None:
     with path.open("ab", buffering=0) as file:
         is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # and not a pipe, or a device
-        if is_file and path.stat().st_size:
-            with path.open("rb") as written:
-                written.seek(-1, os.SEEK_END)
-                if written.read(1) != b"\n":  # after a full disk or a crash; that event is delivered again
-                    text = b"\n" + text
+        if is_file and _ends_within_a_line(path):  # after a full disk or a crash; that event is delivered again
+            text = b"\n" + text
         while text:
             text = text[file.write(text) :]
         if is_file:
             os.fsync(file.fileno())
+
+
+def _ends_within_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 # -- a webhook ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """The account of one project, resource and AZ over a time: what was used, committed, and used beyond that.
 
 Usage is constant from one step to the next. In a gap nobody knew it: it counts as unknown, never as 0. Commitments are
-known at all times.
+known at all times. Times are whole seconds since the epoch, and totals are amount-seconds: an amount of 3 for a minute
+is 180.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

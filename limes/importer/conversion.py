@@ -13,10 +13,6 @@ from limes.errors import ConfigError
 from limes.importer.source import CommitmentRow
 from limes.system import IdSource
 
-_SAME = (
-    *("id", "az", "amount", "created_at", "creator_uuid", "creator_name"),
-    *("confirm_by", "confirmed_at", "expires_at", "superseded_at"),
-)
 _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 
 
@@ -39,12 +35,21 @@ def convert_commitment(
     if row.amount <= 0 or row.expires_at <= row.created_at:
         raise ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
     return Commitment(
-        **{name: getattr(row, name) for name in _SAME},
+        id=row.id,
         uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{project[1]}:{row.id}")),
         project_id=project[0],
         resource_id=resource_id,
+        az=row.az,
+        amount=row.amount,
         duration=duration,
         status=status,
+        created_at=row.created_at,
+        creator_uuid=row.creator_uuid,
+        creator_name=row.creator_name,
+        confirm_by=row.confirm_by,
+        confirmed_at=row.confirmed_at,
+        expires_at=row.expires_at,
+        superseded_at=row.superseded_at,
         predecessor_id=row.predecessor if row.predecessor in known else None,
         transfer_status=transfer_status,
         transfer_token=token,

@@ -198,6 +198,8 @@ def _amount(value: int | None, unit: str | None = None) -> str:
     return "" if value is None else Unit(unit or "").render(value)
 
 
+# -- a notification of each kind, made up, to try templates with -------------------------------------------------------
+
 _AT = 1_798_761_600
 _PLACE = {
     "domain": {"id": "2b1d5a0c6e8f4b7a9c3d1e2f3a4b5c6d", "name": "germany"},

@@ -80,12 +80,13 @@ def scrape_gauges(
     for task, service_type, count, since in _due(state, now):
         yield "limes_tasks_due", (task, service_type), count
         yield "limes_task_lag_seconds", (task, service_type), _age(now, since)
-    for name, capacitor in ((each.name, each) for each in state.capacitors):
+    for capacitor in state.capacitors:
+        name = (capacitor.name,)
         if capacitor.scraped_at is not None:
-            yield "limes_capacity_scraped_at", (name,), capacitor.scraped_at
+            yield "limes_capacity_scraped_at", name, capacitor.scraped_at
         is_stale = capacitor.scraped_at is None or capacitor.scraped_at < stale_before
-        yield "limes_capacity_stale", (name,), int(is_stale)
-        yield "limes_capacity_plugin_metrics_ok", (name,), int(capacitor.ok)
+        yield "limes_capacity_stale", name, int(is_stale)
+        yield "limes_capacity_plugin_metrics_ok", name, int(capacitor.ok)
     waiting = {row.sink: (row.events, row.since) for row in state.audit}
     for sink in sorted({*audit_sinks, *waiting}):
         number, since = waiting.get(sink, (0, None))

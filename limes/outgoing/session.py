@@ -113,8 +113,8 @@ class GuardedSession(requests.Session):
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
         """Sends as `requests` does, except for the above. Answers are always read at once, whatever `stream` says."""
         asked = options.get("timeout")  # one time, or several that make one
-        seconds = float(sum(part for part in asked if part) if isinstance(asked, tuple) else asked or 0)
-        seconds = seconds or self._limits.timeout
+        parts = asked if isinstance(asked, tuple) else (asked,)
+        seconds = float(sum(part for part in parts if part)) or self._limits.timeout
         until = time.monotonic() + seconds
         options |= {"allow_redirects": False, "stream": True}
         for _ in range(answers.MAX_HOPS + 1):

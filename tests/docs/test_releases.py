@@ -43,7 +43,9 @@ def test_the_version_is_the_same_everywhere(project: Any) -> None:
     assert project["version"] == __version__
     major, *_ = __version__.split(".")
     assert f"| {major}.x, the newest | yes |" in (ROOT / "SECURITY.md").read_text()
-    wheels = re.findall(r"limes-([0-9.]+)-py3-none-any\.whl", (ROOT / "docs" / "install.md").read_text(encoding="utf-8"))
+    wheels = re.findall(
+        r"limes-([0-9.]+)-py3-none-any\.whl", (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    )
     assert set(wheels) == {__version__}
 
 

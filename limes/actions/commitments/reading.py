@@ -180,15 +180,14 @@ def report_utilisation(
             # usage in an unknown AZ is shown, but no commitment can cover it
             can_commit = ref not in forbidden and az in committable_azs(limes.catalog.behavior(ref), limes.catalog)
             recommended = recommended_amount(by_day, today) if can_commit else 0
-            unit, days_of_use = limes.catalog.unit_of(ref).value or None, [_day(each) for each in by_day.values()]
             found.append(
                 Utilisation(
                     service_type=ref[0],
                     resource_name=ref[1],
                     availability_zone=az,
                     recommended_amount=recommended,
-                    days=days_of_use,
-                    unit=unit,
+                    days=[_day(each) for each in by_day.values()],
+                    unit=limes.catalog.unit_of(ref).value or None,
                 )
             )
     return found
@@ -255,7 +254,8 @@ def _summary(
 ) -> ZoneSummary:
     """`usage` is of all AZs together where commitments are for these."""
     confirmed, pending, planned = (live.get(status) for status in (Status.CONFIRMED, Status.PENDING, Status.PLANNED))
-    amount, in_use = confirmed.amount if confirmed else 0, used.used if used else 0
+    amount = confirmed.amount if confirmed else 0
+    in_use = used.used if used else 0
     return ZoneSummary(
         service_type=named.ref[0],
         resource_name=named.ref[1],

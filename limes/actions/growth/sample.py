@@ -7,7 +7,7 @@ change.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,8 +49,13 @@ class _Figures:
     capacity: int | None = None
 
     def as_sample(self) -> Sample:
-        known = (self.usage, self.committed, self.quota, self.capacity)
-        return Sample._make(None if figure is None else min(figure, MAX_STORED) for figure in known)
+        quota, capacity = self.quota, self.capacity
+        return Sample(
+            min(self.usage, MAX_STORED),
+            min(self.committed, MAX_STORED),
+            None if quota is None else min(quota, MAX_STORED),
+            None if capacity is None else min(capacity, MAX_STORED),
+        )
 
     @property
     def is_nothing(self) -> bool:
@@ -205,12 +210,16 @@ def _compute_trends_if_due(limes: Limes) -> None:
     while ids := engine.snapshot(partial(growth_history.series_after, engine, last, _SERIES)):
         today, last = day_of(now), ids[-1]
         days = engine.snapshot(partial(growth_history.days_of, engine, ids, today - LOOK_BACK * DAY, today))
-        rows: list[tuple[object, ...]] = []
-        for id_, usage in ((id_, days.get(id_, ())) for id_ in ids):
-            figures = trend_of(today, usage)[1:] if len(usage) >= MIN_DAYS else [None] * 4
-            rows.append((id_, today, len(usage), *figures))
+        rows = [_trend_row(id_, today, days.get(id_, ())) for id_ in ids]
         engine.atomic(partial(growth_history.write_trends, engine, rows))
     engine.atomic(partial(queries.note_trends, engine, now))
+
+
+def _trend_row(id_: int, today: int, usage: Sequence[tuple[int, int]]) -> tuple[float | None, ...]:
+    if len(usage) < MIN_DAYS:
+        return (id_, today, len(usage), None, None, None, None)
+    trend = trend_of(today, usage)
+    return (id_, today, len(usage), trend.level, trend.growth, trend.lowest, trend.highest)
 
 
 # -- samples that are not due yet --------------------------------------------------------------------------------------

@@ -140,15 +140,15 @@ def _closed_months(
 
 
 def _with_corrections(
-    limes: Limes, entries: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
+    limes: Limes, told: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
 ) -> list[UsageEntry]:
     """Returns the entries, those of corrected times with the reasons."""
-    if all(entry.version == 1 for entry in entries):
-        return entries
+    if all(entry.version == 1 for entry in told):
+        return told
     found: dict[Meter, list[Correction]] = {}
     for row in _corrections(limes, query, projects):
         found.setdefault(_told_of(query, row.meter), []).append(row)
-    return [entry._replace(corrections=_reasons(entry, found.get(entry.meter, ()))) for entry in entries]
+    return [entry._replace(corrections=_reasons(entry, found.get(entry.meter, ()))) for entry in told]
 
 
 def _corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> list[Correction]:

@@ -1,7 +1,7 @@
 """What needs attention, and alerts about what needs somebody: near its limit, ending soon, or failing."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -101,11 +101,6 @@ def render_scrape_status(
     return ScrapeStatusAnswer(scrape_status=shown)
 
 
-def _head(project: queries.PlacedRow, named: NamedResource) -> dict[str, Any]:
-    service, resource = named.ref
-    return {"project": place(project), "service": service, "resource": resource, "unit": named.unit.value or None}
-
-
 class FullResource(OfProject):
     """A resource of a project, with what it uses of its quota."""
 
@@ -128,9 +123,19 @@ class FullestAnswer(Shape):
     counts: FullCounts
 
 
-def render_fullest(rows: Sequence[tuple[NamedResource, queries.FullRow]], found: queries.FullCounts) -> FullestAnswer:
-    resources = [FullResource(**_head(row.project, named), quota=row.quota, usage=row.usage) for named, row in rows]
-    counts = FullCounts(**found._asdict())
+def render_fullest(rows: Sequence[tuple[NamedResource, queries.FullRow]], numbers: queries.FullCounts) -> FullestAnswer:
+    resources = [
+        FullResource(
+            project=place(row.project),
+            service=named.ref[0],
+            resource=named.ref[1],
+            unit=named.unit.value or None,
+            quota=row.quota,
+            usage=row.usage,
+        )
+        for named, row in rows
+    ]
+    counts = FullCounts(above=numbers.above, above_95=numbers.above_95, above_quota=numbers.above_quota)
     return FullestAnswer(fullest=resources, counts=counts)
 
 
@@ -153,19 +158,22 @@ class ExpiringCommitmentsAnswer(Shape):
 
 
 def render_ending(rows: Sequence[tuple[NamedResource, queries.EndingRow]], total: int) -> ExpiringCommitmentsAnswer:
-    commitments = [EndingCommitment(**_head(row.project, named), **_term(row)) for named, row in rows]
+    commitments = [
+        EndingCommitment(
+            project=place(row.project),
+            service=named.ref[0],
+            resource=named.ref[1],
+            unit=named.unit.value or None,
+            id=row.id,
+            uuid=row.uuid,
+            availability_zone=row.az,
+            amount=row.amount,
+            duration=row.duration,
+            expires_at=int(row.expires_at),
+        )
+        for named, row in rows
+    ]
     return ExpiringCommitmentsAnswer(expiring_commitments=commitments, total=total)
-
-
-def _term(row: queries.EndingRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "uuid": row.uuid,
-        "availability_zone": row.az,
-        "amount": row.amount,
-        "duration": row.duration,
-        "expires_at": int(row.expires_at),
-    }
 
 
 # -- alerts ------------------------------------------------------------------------------------------------------------
@@ -244,8 +252,14 @@ def _alert(alert: found.Alert) -> Alert:
     if used is not None:
         shown.quota, shown.usage = used.quota, used.usage
     if commitment is not None:
+        row = commitment.commitment
         shown.commitment = AlertedCommitment(
-            **_term(commitment.commitment),
+            id=row.id,
+            uuid=row.uuid,
+            availability_zone=row.az,
+            amount=row.amount,
+            duration=row.duration,
+            expires_at=int(row.expires_at),
             confirm_by=seconds(commitment.confirm_by),
             auto_renew_error=commitment.renewal_error or None,
         )

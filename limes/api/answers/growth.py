@@ -55,7 +55,9 @@ def render_usage_history(found: history.Growth) -> UsageHistoryAnswer:
             unit=each.named.unit.value or None,
             availability_zone=each.az or None,
             since=each.since,
-            **{"days": [], f"{granularity.value}s": points},
+            days=points if granularity is Granularity.DAY else [],
+            hours=points if granularity is Granularity.HOUR else None,
+            months=points if granularity is Granularity.MONTH else None,
         )
         usage.append(shown)
     return UsageHistoryAnswer(granularity=granularity.value, usage_history=usage)

@@ -77,9 +77,11 @@ _insert = Insert(
 
 def begin_periods(engine: Engine, project_id: int, service_type: str, periods: Sequence[NewPeriod], at: float) -> None:
     """Adds periods that begin at that time. `project_id` is the one that `name_project` gives."""
-    first_seen = [at if period.first_seen_at is None else period.first_seen_at for period in periods]
-    found = [(project_id, service_type, *period.found.what, period.found.name) for period in periods]
-    _insert(engine, [(*row, first, at) for row, first in zip(found, first_seen, strict=True)])
+    new = []
+    for period in periods:
+        first_seen_at = at if period.first_seen_at is None else period.first_seen_at
+        new.append((project_id, service_type, *period.found.what, period.found.name, first_seen_at, at))
+    _insert(engine, new)
 
 
 _Which = Literal["of projects", "of other resources"]
