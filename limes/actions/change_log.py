@@ -199,8 +199,19 @@ def _append(limes: Limes, changes: Iterable[tuple[Scope, QuotaStep]]) -> None:
     now, initiator = limes.now(), limes.initiator
     rows = [
         history.HistoryRow(
-            *(now, scope.domain_uuid, scope.project_uuid, *step.ref, step.what.value, step.old, step.new),
-            *(step.reason.value, step.detail, initiator.id, initiator.name, initiator.request_id),
+            at=now,
+            domain_uuid=scope.domain_uuid,
+            project_uuid=scope.project_uuid,
+            service_type=step.ref[0],
+            resource_name=step.ref[1],
+            what=step.what.value,
+            old=step.old,
+            new=step.new,
+            reason=step.reason.value,
+            detail=step.detail,
+            initiator_id=initiator.id,
+            initiator_name=initiator.name,
+            request_id=initiator.request_id,
         )
         for scope, step in changes
     ]

@@ -57,15 +57,12 @@ def _end_growth(limes: Limes, id_: int, ref: Ref) -> None:
     autogrow.forget_growth(engine, id_)
     autogrow.set_due(engine, id_, None)
     autogrow.forget_outcomes(engine, ["/".join(ref)])
-    reason, detail = (
-        Reason.DISTRIBUTION_MODEL,
-        "hierarchical instead of autogrow: the sum of the domain's project quotas",
-    )
+    detail = "hierarchical instead of autogrow: the sum of the domain's project quotas"
     sums, steps = {}, []
     for row in autogrow.domain_sums(engine, id_):
         if row.quota != row.projects_quota:
             sums[row.id] = min(int(row.projects_quota), MAX_AMOUNT)
-            step = QuotaStep(ref, unit, row.quota, sums[row.id], reason, detail)
+            step = QuotaStep(ref, unit, row.quota, sums[row.id], Reason.DISTRIBUTION_MODEL, detail)
             steps.append((Scope(row.uuid, row.name), step))
     if sums:
         autogrow.write_domain_quotas(engine, id_, sums)

@@ -116,10 +116,13 @@ def _doubtful(
         if falls(by_az, reported, limes.settings.collector.capacity_drop_percent):
             doubtful.add(id_)
             text = "capacitor %s: capacity of %s is %s instead of %s: kept until its next answer"
-            new, old = (", ".join(f"{n} in {az}" for az, n in sorted(each.items())) for each in (reported, by_az))
-            values = (task.name, "/".join(refs[id_]), new or "nothing", old)
+            values = (task.name, "/".join(refs[id_]), _in_words(reported), _in_words(by_az))
             limes.engine.after_commit(partial(log.warning, text, *values))
     return doubtful
+
+
+def _in_words(by_az: Mapping[str, int]) -> str:
+    return ", ".join(f"{amount} in {az}" for az, amount in sorted(by_az.items())) or "nothing"
 
 
 def _holds_claim(limes: Limes, task: tasks.CapacitorTask) -> bool:

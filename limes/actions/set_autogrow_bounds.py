@@ -194,7 +194,8 @@ def _set(limes: Limes, targets: _Targets, update: _Update) -> _Bounds:
     lock_resources(limes.engine, sorted(wanted))
     rows = _present(limes, targets, update, lock=True)
     if changed := differing(rows):
-        projects, resources = (sorted(set(ids)) for ids in zip(*changed, strict=True))
+        projects = sorted({project for project, _ in changed})
+        resources = sorted({resource for _, resource in changed})
         write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
         mark_due(limes.engine, resources, limes.now())
         _record(limes, targets, update, changed)

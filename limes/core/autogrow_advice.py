@@ -65,15 +65,24 @@ def find_bounds(
         return AutogrowBounds(ProjectBounds(override, override), BoundSource.OVERRIDE, BoundSource.OVERRIDE)
     least, most = (constraint.minimum, constraint.maximum) if constraint else (None, None)
     granted = min(each for each in (min_quota or 0, most, max_backend_quota) if each is not None)
-    sources = (BoundSource.CONSTRAINT, BoundSource.BACKEND)
-    minima = zip((granted, least, min_backend_quota), (BoundSource.MIN_QUOTA, *sources), strict=True)
-    maxima = zip((max_quota, most, max_backend_quota), (BoundSource.MAX_QUOTA, *sources), strict=True)
+    minima = [
+        (granted, BoundSource.MIN_QUOTA),
+        (least, BoundSource.CONSTRAINT),
+        (min_backend_quota, BoundSource.BACKEND),
+    ]
+    maxima = [
+        (max_quota, BoundSource.MAX_QUOTA),
+        (most, BoundSource.CONSTRAINT),
+        (max_backend_quota, BoundSource.BACKEND),
+    ]
     amount = itemgetter(0)
-    minimum, minimum_from = max((each for each in minima if each[0]), default=(0, None), key=amount)
-    maximum, maximum_from = min((each for each in maxima if each[0] is not None), default=(None, None), key=amount)
+    minimum, minimum_from = max(((value, source) for value, source in minima if value), default=(0, None), key=amount)
+    maximum, maximum_from = min(
+        ((value, source) for value, source in maxima if value is not None), default=(None, None), key=amount
+    )
     if not minimum and maximum is None and not forbids_growth:
         return _UNBOUNDED  # as for most of thousands of projects
-    return AutogrowBounds(ProjectBounds(minimum or 0, maximum, forbids_growth), minimum_from, maximum_from)
+    return AutogrowBounds(ProjectBounds(minimum, maximum, forbids_growth), minimum_from, maximum_from)
 
 
 def largest_minimum(capacity: Mapping[str, int], others: Iterable[ProjectDemand]) -> int:

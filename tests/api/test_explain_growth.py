@@ -106,6 +106,15 @@ def test_an_override(make: Callable[..., World]) -> None:
     assert messages(found) == ["the operator has set this quota, and can set another one"]
 
 
+def test_an_override_of_0(make: Callable[..., World]) -> None:
+    """What is used is granted even so. Nothing is the least that there is anyway, so it is no minimum."""
+    found = growth(make_growing(make, overrides=QuotaOverrides({("germany", "berlin"): {CORES: 0}})))
+    assert found["maximum"] == {"quota": 0, "source": "override"}
+    assert "minimum" not in found
+    assert found["computed_quota"] == 5
+    assert messages(found) == ["the operator has set this quota, and can set another one"]
+
+
 def test_a_constraint(make: Callable[..., World]) -> None:
     constraints = ConstraintSet(projects={"germany/berlin": {CORES: Constraint(maximum=6)}})
     found = growth(make_growing(make, constraints=constraints))

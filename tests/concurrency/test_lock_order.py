@@ -45,6 +45,9 @@ def test_the_trace_finds_what_is_out_of_order() -> None:
     assert trace.mistakes == []
     trace.follow(project, [2])
     assert trace.mistakes == [f"projects after domain_resources: {project}"]
+    kept = project.replace("UPDATE", "KEY SHARE")  # waits for whoever deletes the project
+    trace.follow(kept, [3])
+    assert trace.mistakes[1:] == [f"projects after domain_resources: {kept}"]
 
 
 @pytest.fixture

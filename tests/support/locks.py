@@ -19,7 +19,7 @@ RANKS = {model._meta.table_name: rank for rank, model in enumerate(LOCK_ORDER)}
 _CHANGE = re.compile(r'\s*(?:UPDATE|DELETE FROM) "(\w+)"')
 _UPSERT = re.compile(r'\s*INSERT INTO "(\w+)".* ON CONFLICT .*DO UPDATE', re.DOTALL)
 _INSERT = re.compile(r'\s*INSERT INTO "(\w+)"')
-_SELECT = re.compile(r'FROM "(\w+)".* FOR (?:NO KEY )?UPDATE(?! OF "?\w+"? SKIP| SKIP)', re.DOTALL)
+_SELECT = re.compile(r'FROM "(\w+)".* FOR (?:(?:NO KEY )?UPDATE|KEY SHARE)(?! OF "?\w+"? SKIP| SKIP)', re.DOTALL)
 """Whoever skips locked rows does not wait."""
 
 

@@ -251,6 +251,6 @@ def add_comment(limes: Limes, place: Place, request_id: int, text: str) -> None:
     """Adds a comment, even to a request that is closed. Raises `NotFound`, and `Conflict` after very many."""
     locked = lock_request(limes, place, request_id, must_be_open=False)
     if lists.count_events(limes.engine, request_id) >= MOST_EVENTS:
-        text = f"the conversation about quota request {request_id} has {MOST_EVENTS} entries already"
-        raise Conflict(f"{text}: no more comments are possible")
+        problem = f"the conversation about quota request {request_id} has {MOST_EVENTS} entries already"
+        raise Conflict(f"{problem}: no more comments are possible")
     record_step(limes, locked.target, [request_id], EventKind.COMMENT, text)

@@ -66,7 +66,7 @@ class Autogrow(Shape):
 
 
 def render_autogrow(computed: ExplainedAllocation, advice: list[AutogrowAdvice]) -> Autogrow:
-    bounds, sources, least = computed.demand.bounds, computed.bounds, computed.demand.bounds.minimum
+    bounds, sources = computed.demand.bounds, computed.bounds
     demand = {
         az: AutogrowDemand(each.usage, each.smallest, each.largest, each.committed)
         for az, each in sorted(computed.demand.azs.items())
@@ -77,10 +77,14 @@ def render_autogrow(computed: ExplainedAllocation, advice: list[AutogrowAdvice])
         demand=demand,
         steps=[step for name in autogrow.Step if (step := _step(computed.allocation, name))],
         raised_by=advice,
-        minimum=AutogrowBound(least, sources.minimum_from) if least and sources.minimum_from else None,
-        maximum=AutogrowBound(bounds.maximum or 0, sources.maximum_from) if sources.maximum_from else None,
+        minimum=_autogrow_bound(bounds.minimum or None, sources.minimum_from),
+        maximum=_autogrow_bound(bounds.maximum, sources.maximum_from),
         forbid_autogrowth=True if bounds.forbids_growth else None,
     )
+
+
+def _autogrow_bound(quota: int | None, source: BoundSource | None) -> AutogrowBound | None:
+    return None if quota is None or source is None else AutogrowBound(quota, source)
 
 
 def _step(allocation: autogrow.Allocation, step: autogrow.Step) -> AutogrowStep | None:

@@ -108,9 +108,21 @@ def insert(
 ) -> int:
     """Stores an open request without its amounts, made by `author` (id and name), and returns its number. Raises
     `NotFound` if its project is being deleted at this moment."""
-    values = (*owner, reason, *author, at, term.starts_at, term.until, origin, RequestStatus.OPEN.value)
+    (domain, project), (requester_id, requester_name) = owner, author
     try:
-        (id_,) = engine.column(_INSERT, **dict(zip(_NEW, values, strict=True)))
+        (id_,) = engine.column(
+            _INSERT,
+            domain=domain,
+            project=project,
+            reason=reason,
+            requester_id=requester_id,
+            requester_name=requester_name,
+            created_at=at,
+            starts_at=term.starts_at,
+            until=term.until,
+            passed_on_from=origin,
+            status=RequestStatus.OPEN.value,
+        )
     except peewee.IntegrityError as error:
         raise NotFound("no such project or domain") from error
     return int(id_)

@@ -10,7 +10,7 @@ from peewee import JOIN, fn
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
 from limes.core.history import What
-from limes.db.compiled import any_of, compiled_update, lock_but_not_key
+from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Commitment, Domain, DomainResource, Project, ProjectResource, Resource, Service
@@ -120,10 +120,11 @@ def forbidden_projects(resource_id: int, projects: Collection[int]) -> Node:
     return row.select(row.project).where(*is_forbidden, any_of(row.project, projects))
 
 
-_WRITE, _WRITE_BACKEND = (
-    compiled_update(ProjectResource.resource, column, lambda p: ProjectResource.project == p.project)
-    for column in (ProjectResource.quota, ProjectResource.backend_quota)
-)
+def _compile_update(field: peewee.Field) -> CompiledForRows:
+    return compiled_update(ProjectResource.resource, field, lambda p: ProjectResource.project == p.project)
+
+
+_WRITE, _WRITE_BACKEND = _compile_update(ProjectResource.quota), _compile_update(ProjectResource.backend_quota)
 
 
 def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
