@@ -257,7 +257,7 @@ class Allocations:
             return None
         allocations = _object(document.get("allocations"), path)
         generation = whole_number(document.get("resource_provider_generation"), f"GET {path}: the generation")
-        consumers = {uuid: _generation_of(_object(entry, path), path) for uuid, entry in allocations.items()}
+        consumers = {name: _generation_of(_object(entry, path), path) for name, entry in allocations.items()}
         return _Listed(generation, consumers)
 
     def _read_consumer(self, uuid: str) -> _Consumer | None:
