@@ -88,8 +88,11 @@ class UsageGroups:
 
     def __init__(self, client: ServiceClient, max_age: float) -> None:
         self._client = client
-        self.exist = Snapshot(self._read_version, max_age).get
-        """Whether this Placement has the extension, by its version document. Raises `BackendError`."""
+        self._announced = Snapshot(self._read_version, max_age)
+
+    def exist(self) -> bool:
+        """Returns whether this Placement has the extension, by its version document. Raises `BackendError`."""
+        return self._announced.get()
 
     def of(self, project_id: str, *, by_consumer: bool) -> list[Use]:
         """By one request, so all figures are of the same moment. Raises `BackendError`. Of all classes: to name one
