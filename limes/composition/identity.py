@@ -14,10 +14,10 @@ from limes.settings import Settings
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
 from limes.validation.sections import reachable
-from limes.web.middleware import ClientAddress
 
 if TYPE_CHECKING:
     from limes.placement.call import PlacementPolicy
+    from limes.web.middleware import ClientAddress
 
 
 def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
@@ -60,7 +60,9 @@ def shared_folder(settings: Settings) -> Path | None:
     return settings.identity.cache.signed_out_folder or (Path(shared) if shared else None)
 
 
-def client_address(settings: Settings) -> ClientAddress:
+def client_address(settings: Settings) -> "ClientAddress":
+    from limes.web.middleware import ClientAddress  # with metrics of requests, which the collector does not have
+
     return ClientAddress(settings.proxies.trusted, settings.proxies.header)
 
 
