@@ -159,5 +159,13 @@ class ResourceParams(Params):
     quota_at_least_usage: bool = False
 
     def definition(self, name: str, *, tracks_quota: bool = True, az_aware: bool = False) -> ResourceDef:
-        own = {field: getattr(self, field) for field in ResourceParams.model_fields}
-        return ResourceDef(name, tracks_quota=tracks_quota, az_aware=az_aware, **own)
+        return ResourceDef(
+            name,
+            self.unit,
+            self.category,
+            self.contained_in,
+            tracks_quota,
+            self.auto_approve_initial_quota,
+            self.quota_at_least_usage,
+            az_aware,
+        )

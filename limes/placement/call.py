@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 import falcon
@@ -17,7 +17,6 @@ from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.errors import Forbidden
 from limes.placement.errors import ConcurrentUpdate, InvalidBody
-from limes.placement.index import ProviderIndex
 from limes.placement.schemas import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
 from limes.placement.search.values import parse_pairs
@@ -25,6 +24,9 @@ from limes.settings.placement import PlacementSettings
 from limes.system import Clock, IdSource
 from limes.web import call as web
 from limes.web.middleware import ClientAddress
+
+if TYPE_CHECKING:  # its metrics begin with the import: gunicorn's main process first has to empty their folder
+    from limes.placement.index import ProviderIndex
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -47,7 +49,7 @@ class PlacementCollaborators:
     """Everything that handlers may use. `limes.composition` builds it from the configuration, tests as they need."""
 
     engine: Engine
-    index: ProviderIndex
+    index: "ProviderIndex"
     authenticator: Authenticator
     policy: PlacementPolicy
     clock: Clock

@@ -95,16 +95,23 @@ class ProviderLoader:
 
     def load(self, names: Names, ids: Sequence[int] | None = None) -> Iterator[Provider]:
         """Yields the providers with these ids, or all. To be called in a snapshot. Unknown ids are left out."""
-        for part in [None] if ids is None else [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]:
+        parts = [None] if ids is None else [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]
+        for part in parts:
             inventories = self._inventories(names.classes, part)
             traits, aggregates = _traits(self._engine, part), _aggregates(self._engine, part)
             for key, uuid, name, root_id, parent_id, generation, updated, stamp in _providers(self._engine, part):
                 has = tuple([names.traits[trait] for trait in traits.get(key, ())])
-                trait_list = _shared(self._trait_lists, has, TraitList.of(*has))
+                trait_list = _shared(self._trait_lists, has, TraitList(has, frozenset(has)))
                 uuids = frozenset(aggregates.get(key, ()))
                 member_of = _shared(self._aggregate_sets, uuids, uuids)
-                state = (generation, inventories.get(key, {}), trait_list, member_of, updated, stamp)
-                yield Provider(key, uuid, name, root_id, parent_id, *state)
+                yield Provider(
+                    *(key, uuid, name, root_id, parent_id, generation),
+                    inventories=inventories.get(key, {}),
+                    traits=trait_list,
+                    aggregates=member_of,
+                    updated_at=updated,
+                    stamp=stamp,
+                )
 
     def _inventories(self, classes: Mapping[int, str], ids: Sequence[int] | None) -> dict[int, dict[str, Inventory]]:
         used = _used(self._engine, ids)

@@ -21,8 +21,6 @@ from limes_osc.values import AmountError, exact, parse_amount, unit_of
 
 _NONE = "none"
 """What takes a limit away."""
-
-
 _PAIR, _AMOUNT = "<service>/<resource>", "<service>/<resource>=<amount>"
 add_growth_options = titled(
     "quota that grows by itself",
@@ -67,22 +65,20 @@ class BoundsChange:
         self._limes, self._level, self._path = command.limes, command.level, command.path(args)
         self._field, wanted = _wanted_bounds(self._limes, args)
         document, self._condition = self._limes.get_with_condition(self._path, changes.query_of(wanted))
-        report, missing = document[self._level], []
+        report = document[self._level]
         known = changes.resources_of(report)
-        for ref in wanted:
-            if ref not in known:
-                missing.append(f"{'/'.join(ref)}: {changes.why_missing(self._limes, *ref, report)}")
+        unknown = [ref for ref in wanted if ref not in known]
+        missing = [f"{'/'.join(ref)}: {changes.why_missing(self._limes, *ref, report)}" for ref in unknown]
         if missing:
             raise CommandError("\n".join(missing))
         self.bounds = [self._bound(ref, known[ref], new) for ref, new in wanted.items()]
 
     def _bound(self, ref: changes.Ref, resource: Json, new: str | bool) -> Bound:
-        unit, limit = unit_of(resource), None
+        unit = unit_of(resource)
         if isinstance(new, bool):
             return Bound(ref, unit, resource.get(self._field, False), new)
         try:
-            if new.strip().lower() != _NONE:
-                limit = parse_amount(new, unit)
+            limit = None if new.strip().lower() == _NONE else parse_amount(new, unit)
         except AmountError as error:
             raise CommandError(f"{'/'.join(ref)}: {error}; or {_NONE}") from None
         return Bound(ref, unit, resource.get(self._field), limit)
@@ -111,9 +107,8 @@ class BoundsChange:
             resources.append((bound.ref[0], {"name": bound.ref[1], self._field: bound.new, **unit}))
         path = f"{self._path}/{self._field.replace('_', '-')}"
         condition = {} if self._level == "domain" else self._condition
-        return self._limes.request(
-            "PUT", path, (), {self._level: changes.by_service(resources)}, condition
-        ).text.strip()
+        body = {self._level: changes.by_service(resources)}
+        return self._limes.request("PUT", path, (), body, condition).text.strip()
 
 
 def wants_bounds(args: argparse.Namespace) -> bool:

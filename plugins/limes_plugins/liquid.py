@@ -280,7 +280,8 @@ class LiquidCapacity(_Liquid, backends.CapacityBackend):
 
 def _demand(known: backends.ResourceDemand | None) -> dict[str, Any]:
     """Returns the demand for one resource, in the words of the protocol."""
-    demand, per_az = known or backends.ResourceDemand(), {}
+    demand = known or backends.ResourceDemand()
+    per_az: dict[str, Any] = {}
     for az, figures in demand.per_az.items():
         per_az[az] = {
             "usage": figures.usage,

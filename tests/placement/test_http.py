@@ -184,6 +184,8 @@ def test_bounds(placement_engine: Engine) -> None:
     world = World(placement_engine, bounds={"max_body_size": 2000, "max_query_size": 300})
     assert "2000 bytes" in world.refused(413, "POST", "/resource_classes", {"name": "x" * 3000})["detail"]
     assert "300 bytes" in world.refused(414, "GET", "/traits?name=" + "x" * 400)["detail"]
+    # that the provider does not exist is said first, whatever is wrong with the body
+    world.refused(404, "PUT", f"/resource_providers/{uuid_of('a')}/inventories", {"inventories": "x" * 3000})
 
 
 def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(world: World) -> None:

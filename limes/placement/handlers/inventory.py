@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import falcon
+
 from limes.errors import LimesError
 from limes.placement import schemas
 from limes.placement.call import Answer, Call
@@ -108,7 +110,7 @@ def replace_all(call: Call) -> Answer:
     uuid = call.params["uuid"]
     try:
         body = call.body(schemas.PUT_INVENTORIES)
-    except LimesError:
+    except (LimesError, falcon.HTTPContentTooLarge):
         resource_provider.identify(call.engine, uuid)  # that the provider does not exist is reported first
         raise
 

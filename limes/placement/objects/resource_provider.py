@@ -57,11 +57,13 @@ def _of_uuid(uuid: str) -> Node:
 
 def get(engine: Engine, uuid: str) -> Provider:
     """The provider of that UUID, without what belongs to it. Raises `Missing`."""
-    for id_, _, name, root_id, parent_id, generation, updated, root_uuid, parent_uuid in _of_uuid(engine, uuid):
-        provider = Provider(id_, uuid, name, root_id, parent_id, generation, updated_at=updated)
-        provider.root_uuid, provider.parent_uuid = root_uuid, parent_uuid
-        return provider
-    raise _missing(uuid)
+    found = _of_uuid(engine, uuid)
+    if not found:
+        raise _missing(uuid)
+    id_, _, name, root_id, parent_id, generation, updated, root_uuid, parent_uuid = found[0]
+    provider = Provider(id_, uuid, name, root_id, parent_id, generation, updated_at=updated)
+    provider.root_uuid, provider.parent_uuid = root_uuid, parent_uuid
+    return provider
 
 
 def _missing(uuid: str) -> Missing:
@@ -76,9 +78,10 @@ def _identity(uuid: str) -> Node:
 def identify(engine: Engine, uuid: str) -> tuple[int, int]:
     """The id and the generation of the provider of that UUID. Raises `Missing`. To be asked before the provider's state
     is read. If that changes in between, the generation is stale, and a write that rests on what was read is refused."""
-    for identity in _identity(engine, uuid):
-        return identity
-    raise _missing(uuid)
+    identities = _identity(engine, uuid)
+    if not identities:
+        raise _missing(uuid)
+    return identities[0]
 
 
 @first_value(str)

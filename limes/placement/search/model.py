@@ -6,7 +6,6 @@ of threads can search one while another thread makes the next.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 
 from limes.placement.search.pieces import IdMap, TextMap
 
@@ -186,7 +185,7 @@ class Cloud:
         cloud.by_class = _regrouped(
             self.by_class, before, trees, lambda tree: {name for one in tree.providers for name in one.inventories}
         )
-        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, attrgetter("aggregates"))
+        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, lambda tree: tree.aggregates)
         cloud.ceilings = self.ceilings.copy()
         for provider in fresh.values():
             for name, inventory in provider.inventories.items():

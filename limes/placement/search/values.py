@@ -123,7 +123,8 @@ def _badly_formed(got: str) -> str:
 
 
 def parse_traits(texts: Sequence[str], minor: int) -> Traits:
-    """Returns the values of `required` (or `root_required`) at microversion 1.`minor`; all of `texts` must hold."""
+    """Returns the values of `required` (or `root_required`) at microversion 1.`minor`. From 1.39 all of `texts` must
+    hold, before that only the last one counts."""
     required: list[frozenset[str]] = []
     forbidden: set[str] = set()
     for text in texts if minor >= ANY_TRAITS_SINCE else texts[-1:]:

@@ -139,10 +139,15 @@ def _reason(data: bytes) -> str:
 
 
 FRESH = timedelta(hours=1)
+"""What is older is read again, since the source goes on changing and the copy has to follow it."""
 
 
 class Journal:
-    """A source whose answers are kept. Safe to use from many threads."""
+    """A source whose answers are kept in a file, so that a reading that failed goes on where it stopped. Safe to use
+    from many threads.
+
+    Each line is one answer. A file is for one reading: `restart` begins the next one, `remove` ends the last.
+    """
 
     def __init__(self, api: ReadableApi, source: str, path: Path | None, clock: Clock, *, fresh: bool = False) -> None:
         """Opens the file at `path` or makes it. Answers in it count only if they came from this `source`. With `fresh`

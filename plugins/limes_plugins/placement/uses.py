@@ -88,8 +88,11 @@ class UsageGroups:
 
     def __init__(self, client: ServiceClient, max_age: float) -> None:
         self._client = client
-        self.exist = Snapshot(self._read_version, max_age).get
-        """Whether this Placement has the extension, by its version document. Raises `BackendError`."""
+        self._announced = Snapshot(self._read_version, max_age)
+
+    def exist(self) -> bool:
+        """Returns whether this Placement has the extension, by its version document. Raises `BackendError`."""
+        return self._announced.get()
 
     def of(self, project_id: str, *, by_consumer: bool) -> list[Use]:
         """By one request, so all figures are of the same moment. Raises `BackendError`. Of all classes: to name one
@@ -257,7 +260,7 @@ class Allocations:
             return None
         allocations = _object(document.get("allocations"), path)
         generation = whole_number(document.get("resource_provider_generation"), f"GET {path}: the generation")
-        consumers = {uuid: _generation_of(_object(entry, path), path) for uuid, entry in allocations.items()}
+        consumers = {name: _generation_of(_object(entry, path), path) for name, entry in allocations.items()}
         return _Listed(generation, consumers)
 
     def _read_consumer(self, uuid: str) -> _Consumer | None:
