@@ -111,11 +111,6 @@ def load_checkable_settings(environ: Mapping[str, str] = os.environ) -> Settings
         raise ConfigError(list(dict.fromkeys([*error.problems, *more]))) from None
 
 
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun: `1 service`, `2 services`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
     """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`. Returns its
     section, what it accepts from clients, and how it logs. All connections are closed again. Raises `ConfigError` or
