@@ -102,8 +102,7 @@ def _open_find_gone(settings: "Settings") -> "FindGone":
     lists would only be shorter.
     """
     from limes.backends import calls
-    from limes.composition.cluster import build_cluster
-    from limes.composition.identity import open_cloud
+    from limes.composition.cluster import build_cluster, open_cloud
     from limes.errors import BackendError
 
     cloud = open_cloud(settings)

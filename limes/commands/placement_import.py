@@ -80,7 +80,7 @@ def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteAp
     from keystoneauth1.adapter import Adapter
     from keystoneauth1.token_endpoint import Token
 
-    from limes.composition.identity import open_cloud
+    from limes.composition.cluster import open_cloud
     from limes.outgoing import keystone_session
     from limes.placement.transfer.api import RemoteApi
 

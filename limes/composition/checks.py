@@ -12,8 +12,8 @@ from itertools import product
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.composition import common
-from limes.composition.cluster import build_cluster
-from limes.composition.identity import open_authenticator, open_cloud, placement_policy, refuse_exposure
+from limes.composition.cluster import build_cluster, open_cloud
+from limes.composition.identity import open_authenticator, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.db.opening import require_valid_urls
 from limes.errors import ConfigError, LimesError, StartupError

@@ -22,9 +22,8 @@ from limes.collector.loop import ClockWatch, Job, counted
 from limes.collector.periodic_jobs import JOBS, periodic_jobs
 from limes.collector.runner import Collector, claim_sqlite_file
 from limes.collector.service_jobs import push_job, scrape_job
-from limes.composition.cluster import build_cluster
+from limes.composition.cluster import build_cluster, open_cloud
 from limes.composition.common import open_checked_engine
-from limes.composition.identity import open_cloud
 from limes.composition.mails import notification_jobs
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.core.lifetimes import followed_resources

@@ -15,7 +15,7 @@ from limes.actions.send_mails import Contents, SendMails
 from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.loop import Job, counted
-from limes.composition.identity import open_cloud
+from limes.composition.cluster import open_cloud
 from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
