@@ -217,7 +217,10 @@ class DomainForbidAutogrowthBody(_OfDomain[ForbidAutogrowthScopeBody]):
 
 def wanted_bounds(scope: MaxQuotaScopeBody | MinQuotaScopeBody | ForbidAutogrowthScopeBody | None) -> list[WantedBound]:
     """Returns the wanted bounds. If a service or resource is repeated, the last one counts."""
-    last: dict[str, Any] = {service.type: service for service in (scope and scope.services) or ()}
+    services = scope.services if scope is not None else ()
+    last: dict[str, MaxQuotaServiceBody | MinQuotaServiceBody | ForbidAutogrowthServiceBody] = {
+        service.type: service for service in services or ()
+    }
     bounds = [resource.bound(service.type) for service in last.values() for resource in service.resources or ()]
     return list({bound.ref: bound for bound in bounds}.values())
 

@@ -143,7 +143,12 @@ class Call(web.Call[ApiCollaborators]):
         def may(verb: str) -> bool:
             return self.allows(f"{self.level}:{verb}", service_type=service_type, resource_name=resource_name)
 
-        return Permissions(*map(may, ("raise", "raise_lowpriv", "lower", "lower_lowpriv")))
+        return Permissions(
+            can_raise=may("raise"),
+            can_raise_lowpriv=may("raise_lowpriv"),
+            can_lower=may("lower"),
+            can_lower_lowpriv=may("lower_lowpriv"),
+        )
 
     def body(self, model: type[Body]) -> Body:
         """Returns the request's document. Raises `BadRequest`, and falcon's 413 if it is too large."""

@@ -228,4 +228,6 @@ ROUTES = {path: operations for section in SECTIONS.values() for path, operations
 DOCUMENTED_RULES = document_rules(policy.RULES, ROUTES)
 
 
-_openapi = cache(lambda: dump(openapi.build(SECTIONS, DOCUMENTED_RULES)))
+@cache
+def _openapi() -> bytes:
+    return dump(openapi.build(SECTIONS, DOCUMENTED_RULES))

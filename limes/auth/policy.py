@@ -65,6 +65,7 @@ class Policy:
             # replaced, not cleared: other threads may still be reading the old one
             self._decisions, self._fresh_until = {}, now + CACHE_SECONDS
         decisions = self._decisions
-        if key not in decisions:
-            decisions[key] = bool(self._enforcer.enforce(rule, dict(target or {}), identity.credentials()))
-        return decisions[key]
+        known = decisions.get(key)  # looked up once: the key takes longer to hash than the rest of a known decision
+        if known is None:
+            known = decisions[key] = bool(self._enforcer.enforce(rule, dict(target or {}), identity.credentials()))
+        return known

@@ -1,6 +1,5 @@
 """Our own login at Keystone, and sessions for what we ask of other services: backends, discovery, token validation."""
 
-import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,13 +23,20 @@ from limes.settings.identity import IdentitySettings, KeystoneSettings
 if TYPE_CHECKING:
     from openstack.config.cloud_region import CloudRegion
 
-log = logging.getLogger(__name__)
-
 _USER_AGENT = "limes"
 _EXPLICIT = (
-    *("auth_url", "username", "user_domain_name", "user_domain_id", "password"),
-    *("project_name", "project_domain_name", "project_domain_id", "domain_name", "system_scope"),
-    *("application_credential_id", "application_credential_secret"),
+    "auth_url",
+    "username",
+    "user_domain_name",
+    "user_domain_id",
+    "password",
+    "project_name",
+    "project_domain_name",
+    "project_domain_id",
+    "domain_name",
+    "system_scope",
+    "application_credential_id",
+    "application_credential_secret",
 )
 
 

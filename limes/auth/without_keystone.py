@@ -63,14 +63,8 @@ class SampleIdentities:
 
     def _identity(self, user: SampleUser, token: SampleToken) -> Identity:
         home = self._domain_of[user.domain]
-        scope: dict[str, Any] = {}
-        if token.project:
-            project = self._project_of[token.project]
-            scope = {"project_id": project.id, "project_name": project.name}
-            scope |= {"project_domain_id": project.domain.id, "project_domain_name": project.domain.name}
-        elif token.domain:
-            domain = self._domain_of[token.domain]
-            scope = {"domain_id": domain.id, "domain_name": domain.name}
+        project = self._project_of[token.project] if token.project else None
+        domain = self._domain_of[token.domain] if token.domain else None
         roles = [
             role for assignment in user.assignments if assignment.scope == token.scope for role in assignment.roles
         ]
@@ -79,9 +73,14 @@ class SampleIdentities:
             user_name=user.name,
             user_domain_id=home.id,
             user_domain_name=home.name,
+            project_id=project.id if project else None,
+            project_name=project.name if project else None,
+            project_domain_id=project.domain.id if project else None,
+            project_domain_name=project.domain.name if project else None,
+            domain_id=domain.id if domain else None,
+            domain_name=domain.name if domain else None,
             system_scope=token.system,
             roles=tuple(dict.fromkeys(roles)),
-            **scope,
         )
 
 

@@ -103,9 +103,9 @@ def init(options: argparse.Namespace) -> int:
 def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
     as `ConfigError`."""
-    from limes.composition.checks import counted
     from limes.doctor.configuration import check_configuration
     from limes.doctor.contents import lines_of
+    from limes.doctor.finding import counted
 
     try:
         catalog, warnings = check_configuration()

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from limes.actions.send_mails import Contents
+from limes.composition.cluster import open_cloud
 from limes.composition.common import load_settings, open_checked_engine
-from limes.composition.identity import open_cloud
 from limes.composition.mails import mail_contents, open_mailer
 from limes.db.queries.mails import with_names
 from limes.db.queries.outbox import document_of

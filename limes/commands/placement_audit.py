@@ -102,8 +102,7 @@ def _open_find_gone(settings: "Settings") -> "FindGone":
     lists would only be shorter.
     """
     from limes.backends import calls
-    from limes.composition.cluster import build_cluster
-    from limes.composition.identity import open_cloud
+    from limes.composition.cluster import build_cluster, open_cloud
     from limes.errors import BackendError
 
     cloud = open_cloud(settings)
@@ -166,7 +165,7 @@ def as_json(report: Report) -> str:
 def print_report(console: "Console", report: Report) -> None:
     """Prints a table for each project that is gone and for each other kind of finding, and one line that counts them
     all. Tables fit 80 columns."""
-    from limes.composition.checks import counted
+    from limes.doctor.finding import counted
 
     findings, outcomes = report.findings, report.outcomes
     projects = sorted({orphan.project_id for orphan in findings.orphans})

@@ -80,13 +80,16 @@ def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteAp
     from keystoneauth1.adapter import Adapter
     from keystoneauth1.token_endpoint import Token
 
-    from limes.composition.identity import open_cloud
+    from limes.composition.cluster import open_cloud
     from limes.outgoing import keystone_session
     from limes.placement.transfer.api import RemoteApi
 
     timeout = settings.answers.timeout
-    retries: dict[str, Any] = {f"{cause}_retries": _RETRIES for cause in ("connect", "status_code")}
-    retries["retriable_status_codes"] = [502, 503, 504]
+    retries: dict[str, Any] = {
+        "connect_retries": _RETRIES,
+        "status_code_retries": _RETRIES,
+        "retriable_status_codes": [502, 503, 504],
+    }
     if token is None:
         return RemoteApi(open_cloud(settings).adapter("placement", url, timeout=timeout, **retries), url)
     session = keystone_session(Token(url, token), limits=settings.answers, timeout=timeout)

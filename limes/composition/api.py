@@ -8,7 +8,7 @@ from limes.api.call import ApiCollaborators
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.composition import identity
-from limes.composition.cluster import build_cluster
+from limes.composition.cluster import build_cluster, open_cloud
 from limes.composition.common import open_checked_engine
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.db.opening import with_standbys
@@ -27,7 +27,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     `StartupError` if the dashboard is not built."""
     identity.refuse_exposure(settings, "api")
     engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
-    cloud = identity.open_cloud(settings, settings.api.threads)
+    cloud = open_cloud(settings, settings.api.threads)
     at_once = max(1, settings.api.threads // 2)
     cluster = build_cluster(settings, cloud, time_limit=settings.api.backend_timeout, at_once=at_once)
     # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either

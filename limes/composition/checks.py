@@ -12,8 +12,8 @@ from itertools import product
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.composition import common
-from limes.composition.cluster import build_cluster
-from limes.composition.identity import open_authenticator, open_cloud, placement_policy, refuse_exposure
+from limes.composition.cluster import build_cluster, open_cloud
+from limes.composition.identity import open_authenticator, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.db.opening import require_valid_urls
 from limes.errors import ConfigError, LimesError, StartupError
@@ -109,11 +109,6 @@ def load_checkable_settings(environ: Mapping[str, str] = os.environ) -> Settings
         rest = common.salvage_settings(environ)
         more = problems_of(rest.settings, ["addresses", "policy"]) if rest else []
         raise ConfigError(list(dict.fromkeys([*error.problems, *more]))) from None
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun: `1 service`, `2 services`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:

@@ -1,4 +1,4 @@
-"""From the configuration to what there is to manage: backends, catalog, constraints, overrides, low-privilege limits.
+"""From the configuration to what there is to manage: our login, backends, catalog, constraints, overrides, limits.
 Every problem of every part is reported, not just the first one."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from limes.actions.context import Cluster
-from limes.auth.session import CloudSession
+from limes.auth.session import CloudSession, open_session
 from limes.backends import calls
 from limes.backends.base import QuotaBackend
 from limes.backends.breaker import (
@@ -18,12 +18,12 @@ from limes.backends.breaker import (
     TimedDiscoveryBackend,
 )
 from limes.backends.loader import Backends, BackendSpec, load, load_services
-from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.errors import BackendError, ConfigError
 from limes.outgoing import keystone_session
 from limes.settings import Settings, read_yaml, rules
+from limes.validation.sections import reachable
 
 _TIME_LIMIT = 0.8
 """Of a lease: a backend that takes longer would have its task taken away."""
@@ -119,6 +119,15 @@ def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list
         except BackendError as error:
             problems.append(str(error))
     return services
+
+
+def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
+    """Returns our own login. Nothing is asked yet. `threads` are those that answer requests in this process."""
+    identity = settings.identity
+    if identity.method == "sample":  # there is no catalog, but we know our own Placement
+        endpoints = {"placement": f"http://{reachable(settings.placement.listen)}", **identity.endpoints}
+        identity = identity.model_copy(update={"endpoints": endpoints})
+    return open_session(identity, settings.answers, threads)
 
 
 def open_backends(

@@ -1,4 +1,4 @@
-"""Who may use the APIs and what they may do, and how we log in elsewhere."""
+"""Who may use the APIs and what they may do."""
 
 import os
 from pathlib import Path
@@ -6,27 +6,17 @@ from typing import TYPE_CHECKING
 
 from limes.auth.context import Authenticator
 from limes.auth.keystone import KeystoneAuthenticator
-from limes.auth.session import CloudSession, open_session
+from limes.auth.session import CloudSession
 from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.errors import StartupError
 from limes.settings import Settings
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
-from limes.validation.sections import reachable
 
 if TYPE_CHECKING:
     from limes.placement.call import PlacementPolicy
     from limes.web.middleware import ClientAddress
-
-
-def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
-    """Returns our own login. Nothing is asked yet. `threads` are those that answer requests in this process."""
-    identity = settings.identity
-    if identity.method == "sample":  # there is no catalog, but we know our own Placement
-        endpoints = {"placement": f"http://{reachable(settings.placement.listen)}", **identity.endpoints}
-        identity = identity.model_copy(update={"endpoints": endpoints})
-    return open_session(identity, settings.answers, threads)
 
 
 def open_authenticator(

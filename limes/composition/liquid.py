@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from limes.auth.policy import Policy
 from limes.backends import calls
-from limes.composition.cluster import open_backends
-from limes.composition.identity import client_address, open_authenticator, open_cloud, refuse_exposure
+from limes.composition.cluster import open_backends, open_cloud
+from limes.composition.identity import client_address, open_authenticator, refuse_exposure
 from limes.errors import ConfigError
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 from limes.liquid.app import RULES

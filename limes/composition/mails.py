@@ -15,13 +15,13 @@ from limes.actions.send_mails import Contents, SendMails
 from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.loop import Job, counted
-from limes.composition.identity import open_cloud
+from limes.composition.cluster import open_cloud
 from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mailer import Mailer, Unsubscribe
 from limes.mail.servers import MailApi, SmtpMailer
-from limes.mail.templates import KINDS, Around, RenderError, Templates, sample
+from limes.mail.templates import KINDS, Templates
 from limes.metrics.counters import MailCounters, OutcomeCounter
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
@@ -74,39 +74,6 @@ def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
     """Returns what makes and reads links to unsubscribe; None if there are none."""
     section = mail.unsubscribe
     return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None
-
-
-def template_problems(mail: MailSettings) -> list[str]:
-    """Returns what is wrong with an operator's templates and languages. Mails are sent all the same, with our texts."""
-    templates = mail_contents(mail).templates
-    known = templates.languages()
-    of_rules = [*(rule.language for rule in mail.languages), *(rule.language for rule in mail.recipients)]
-    asked = [mail.language, *(language for language in of_rules if language)]
-    problems = [
-        f"notifications.mail: there are no templates for the language {language!r}, so mails are in {mail.language!r}"
-        for language in dict.fromkeys(asked)
-        if language not in known and language.partition("-")[0] not in known
-    ]
-    if mail.templates is not None and not mail.templates.is_dir():
-        problems.append(f"notifications.mail.templates: {mail.templates} is no folder")
-    elif mail.templates is not None:
-        problems += [
-            problem
-            for language in known
-            for kind in KINDS
-            for count in (1, 2)
-            if (problem := _problem_of(templates, kind, language, count))
-        ]
-    return list(dict.fromkeys(problems))
-
-
-def _problem_of(templates: Templates, kind: str, language: str, count: int) -> str:
-    around = Around("https://example.com", "https://example.com")
-    try:
-        templates.render(kind, language, [sample(kind)] * count, around, strict=True)
-    except RenderError as error:
-        return f"notifications.mail.templates: {error}"
-    return ""
 
 
 def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:

@@ -4,8 +4,9 @@ import logging
 from contextlib import closing
 from dataclasses import dataclass
 
+from limes.composition.cluster import open_cloud
 from limes.composition.common import open_checked_placement_engine
-from limes.composition.identity import client_address, open_authenticator, open_cloud, placement_policy, refuse_exposure
+from limes.composition.identity import client_address, open_authenticator, placement_policy, refuse_exposure
 from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
 from limes.db.opening import with_standbys

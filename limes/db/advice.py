@@ -1,4 +1,4 @@
-"""What is wrong with a database in one line, and what to do about it, for those who start a process."""
+"""What is wrong with a database, or with a clock beside its, and what to do, for those who start a process."""
 
 import re
 import time

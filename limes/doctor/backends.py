@@ -10,8 +10,7 @@ from limes import backends
 from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
 from limes.backends import calls
-from limes.composition.cluster import build_cluster
-from limes.composition.identity import open_cloud
+from limes.composition.cluster import build_cluster, open_cloud
 from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.errors import BackendError, LimesError
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from limes.composition.checks import CHECKS, counted, load_checkable_settings, problems_of
+from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
 from limes.composition.common import find_config
-from limes.composition.mails import template_problems
 from limes.core.catalog import Catalog
 from limes.core.commitments.rules import refs_without_zones
-from limes.doctor.finding import Context, Finding, ok, problem, warning
-from limes.doctor.warnings import configuration_warnings
+from limes.doctor.finding import Context, Finding, counted, ok, problem, warning
+from limes.doctor.warnings import configuration_warnings, template_problems
 from limes.errors import ConfigError
 from limes.settings import read_yaml
 from limes.settings.load import KNOWN_VARIABLES

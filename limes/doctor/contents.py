@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from limes.actions import sync_catalog as catalogs
 from limes.actions.context import Limes, open_limes
 from limes.actions.reports.inconsistencies import Reason, find_ineffective
-from limes.composition.checks import counted
 from limes.composition.cluster import build_cluster
 from limes.core.catalog import Catalog
 from limes.core.commitments.rules import az_aware_refs
@@ -15,7 +14,7 @@ from limes.db.queries.kept_sums import are_kept
 from limes.db.queries.project_sums import unplaced_usage
 from limes.db.queries.projects import project_scopes
 from limes.db.queries.sum_upkeep import disabled_triggers, wrong_sums
-from limes.doctor.finding import Context, Finding, ok, problem, warning
+from limes.doctor.finding import Context, Finding, counted, ok, problem, warning
 from limes.errors import LimesError
 
 _GRACE = "put it back under services; if it is to go, do nothing: it is deleted after that (collector.service_grace)"

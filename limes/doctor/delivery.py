@@ -8,10 +8,11 @@ from pathlib import Path
 
 from limes.audit.sinks import LogSink, WebhookSink
 from limes.backends.breaker import within
+from limes.composition.cluster import open_cloud
 from limes.composition.collector import open_sink
-from limes.composition.identity import open_cloud
-from limes.composition.mails import open_mailer, open_users, template_problems
+from limes.composition.mails import open_mailer, open_users
 from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
+from limes.doctor.warnings import template_problems
 from limes.errors import BackendOutage, LimesError
 from limes.outgoing import GuardedSession
 from limes.settings.notifications import MailSettings

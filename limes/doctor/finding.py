@@ -76,3 +76,8 @@ def compare_clocks(check: str, ahead: float, server: str, tolerance: float) -> F
     if abs(ahead) > _NOTICEABLE:
         return warning(check, text, _MEND)
     return ok(check, f"this machine's clock agrees with {server}")
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun: `1 service`, `2 services`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,7 +9,7 @@ from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import BaseIdentityPlugin
 
 from limes.auth.session import CloudSession, advise, describe, reason_of
-from limes.composition.identity import open_cloud
+from limes.composition.cluster import open_cloud
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import BackendError, StartupError
 

@@ -46,7 +46,7 @@ def _file(name: str, path: Path, rules: tuple[Rule, ...]) -> Iterator[Finding]:
     findings = []
     # a rule that is neither ours nor a helper of another one is a slip, and what it was meant for is not in force
     known = [rule.name for rule in rules]
-    used = {used for check in checks.values() for used in _referenced_rules(check)}
+    used = {helper for check in checks.values() for helper in _referenced_rules(check)}
     for rule in sorted(texts.keys() - {*known, *used}):
         near = difflib.get_close_matches(rule, known, n=1)
         mend = f"did you mean {near[0]}?" if near else "remove it; `limes config policy` lists all rules"

@@ -11,7 +11,9 @@ from limes.core.lifetimes import followed_resources
 from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import Unit
 from limes.errors import BackendError
+from limes.mail.templates import KINDS, Around, RenderError, Templates, sample
 from limes.settings import Settings
+from limes.settings.notifications import MailSettings
 from limes.settings.rules import Names
 from limes.validation.problems import did_you_mean
 
@@ -166,3 +168,36 @@ def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref, unit: Uni
         and (rule.used_above is None or (later.used_above is not None and rule.used_above <= later.used_above))
         and rule.every is None
     )
+
+
+def template_problems(mail: MailSettings) -> list[str]:
+    """Returns what is wrong with an operator's templates and languages. Mails are sent all the same, with our texts."""
+    templates = Templates(mail.templates, mail.language)
+    known = templates.languages()
+    of_rules = [*(rule.language for rule in mail.languages), *(rule.language for rule in mail.recipients)]
+    asked = [mail.language, *(language for language in of_rules if language)]
+    problems = [
+        f"notifications.mail: there are no templates for the language {language!r}, so mails are in {mail.language!r}"
+        for language in dict.fromkeys(asked)
+        if language not in known and language.partition("-")[0] not in known
+    ]
+    if mail.templates is not None and not mail.templates.is_dir():
+        problems.append(f"notifications.mail.templates: {mail.templates} is no folder")
+    elif mail.templates is not None:
+        problems += [
+            problem
+            for language in known
+            for kind in KINDS
+            for count in (1, 2)
+            if (problem := _problem_of(templates, kind, language, count))
+        ]
+    return list(dict.fromkeys(problems))
+
+
+def _problem_of(templates: Templates, kind: str, language: str, count: int) -> str:
+    around = Around("https://example.com", "https://example.com")
+    try:
+        templates.render(kind, language, [sample(kind)] * count, around, strict=True)
+    except RenderError as error:
+        return f"notifications.mail.templates: {error}"
+    return ""

@@ -5,6 +5,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -94,16 +95,18 @@ def approval_problems(settings: Settings, catalog: Catalog) -> Iterator[str]:
 
 
 def lowpriv_rules(settings: Settings, names: Names, problems: list[str]) -> LowPrivRules:
-    section = settings.lowpriv_raise
+    section, path = settings.lowpriv_raise, "lowpriv_raise.limits"
+    of_domains, of_projects = partial(_limit, for_domains=True), partial(_limit, for_domains=False)
+    return LowPrivRules(
+        domains=_values(section.limits.domains, f"{path}.domains", names, problems, of_domains),
+        projects=_values(section.limits.projects, f"{path}.projects", names, problems, of_projects),
+        except_projects_in_domains=section.except_projects_in_domains,
+        only_projects_in_domains=section.only_projects_in_domains,
+    )
 
-    def limits(level: str, texts: Mapping[str, Mapping[str, str | int]]) -> dict[Ref, LowPrivLimit]:
-        def parse(ref: Ref, text: str, resource: ResourceDef) -> LowPrivLimit:
-            return parse_lowpriv_limit(text, resource.unit, for_domains=level == "domains")
 
-        return _values(texts, f"lowpriv_raise.limits.{level}", names, problems, parse)
-
-    domains, projects = limits("domains", section.limits.domains), limits("projects", section.limits.projects)
-    return LowPrivRules(domains, projects, section.except_projects_in_domains, section.only_projects_in_domains)
+def _limit(ref: Ref, text: str, resource: ResourceDef, *, for_domains: bool) -> LowPrivLimit:
+    return parse_lowpriv_limit(text, resource.unit, for_domains=for_domains)
 
 
 def quota_sets(settings: Settings, names: Names, problems: list[str]) -> dict[str, QuotaSet]:
@@ -124,15 +127,17 @@ def _values(
 ) -> dict[Ref, T]:
     """Returns what texts by service and resource mean."""
     values: dict[Ref, T] = {}
-    for ref, text in (((type_, name), text) for type_, texts in section.items() for name, text in texts.items()):
-        resource, where = names.catalog.find(ref), f"{path}.{'.'.join(ref)}"
-        if resource is None:
-            problems += names.problems([(where, ref)])
-            continue
-        try:
-            values[ref] = parse(ref, re.sub(r"\s+", " ", str(text)), resource)
-        except UnitError as error:
-            problems.append(f"{where}: {error}")
+    for service_type, texts in section.items():
+        for name, text in texts.items():
+            ref, where = (service_type, name), f"{path}.{service_type}.{name}"
+            resource = names.catalog.find(ref)
+            if resource is None:
+                problems += names.problems([(where, ref)])
+                continue
+            try:
+                values[ref] = parse(ref, re.sub(r"\s+", " ", str(text)), resource)
+            except UnitError as error:
+                problems.append(f"{where}: {error}")
     return values
 
 

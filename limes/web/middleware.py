@@ -1,5 +1,5 @@
-"""What the HTTP apps do around every request: the client's address, request id, access log,
-metrics, one database connection, token.
+"""What the HTTP apps do around every request: the client's address, request id, access log, metrics, one database
+connection, token.
 
 If an API may read from standbys, whoever has written sees what was written. Each answer to a request that may have
 changed something has the position of the database after it, in a header and in a cookie. A request that brings it back
@@ -28,6 +28,7 @@ from limes.system import Clock, IdSource
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
+access_log = logging.getLogger("limes.access")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Header = Literal["X-Forwarded-For", "Forwarded"]
@@ -149,9 +150,6 @@ def observe(
     request_size.observe(req.content_length or 0)
     body = resp.render_body() if streamed is None else None
     response_size.observe(streamed[1] if streamed else len(body or b""))
-
-
-access_log = logging.getLogger("limes.access")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,6 @@ class HealthcheckEndpoint:
             resp.status = falcon.HTTP_503
             resp.text = "about to stop\n"
             return
-        resp.text = "ok\n"
         try:
             if req.get_param("only") != "process":
                 self.engine.ping()
@@ -48,6 +47,8 @@ class HealthcheckEndpoint:
         except Unavailable as error:
             resp.status = falcon.HTTP_503
             resp.text = f"{error}\n"
+        else:
+            resp.text = "ok\n"
 
     on_head = on_get
     """For load balancers: many of them ask by HEAD."""

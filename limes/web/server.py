@@ -10,7 +10,6 @@ them on a busy machine, in which nobody would answer. Here the old ones serve un
 
 import contextlib
 import errno
-import logging
 import mmap
 import os
 import signal
@@ -18,8 +17,6 @@ import socket
 from typing import Any
 
 from limes.errors import StartupError
-
-log = logging.getLogger(__name__)
 
 _ADVICE = {
     errno.EADDRINUSE: "stop what listens there (`ss -ltnp` shows it), or choose another address",

@@ -21,6 +21,8 @@ from limes.errors import LimesError
 from limes.memory import tune_garbage_collector
 from limes.settings import Settings
 
+log = logging.getLogger("limes")
+
 _APP_LOAD_ERROR = 4
 """The exit code by which gunicorn understands that starting another worker is no use."""
 
@@ -83,9 +85,6 @@ def _forget_metrics() -> None:
     """Tells the metrics of the other processes that this one is gone, as gunicorn does for its workers."""
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         multiprocess.mark_process_dead(os.getpid())
-
-
-log = logging.getLogger("limes")
 
 
 def limes_app() -> Any:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import requests
 
-from limes.composition.cluster import build_cluster
+from limes.composition.cluster import build_cluster, open_cloud
 from limes.composition.collector import build_collector
-from limes.composition.identity import open_cloud
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement.migrations import placement_migrations
