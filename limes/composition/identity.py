@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from limes.auth.context import Authenticator
 from limes.auth.keystone import KeystoneAuthenticator
@@ -9,13 +10,14 @@ from limes.auth.session import CloudSession, open_session
 from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.errors import StartupError
-from limes.placement.call import PlacementPolicy
-from limes.placement.routes import open_policy
 from limes.settings import Settings
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
 from limes.validation.sections import reachable
 from limes.web.middleware import ClientAddress
+
+if TYPE_CHECKING:
+    from limes.placement.call import PlacementPolicy
 
 
 def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
@@ -68,8 +70,10 @@ def refuse_exposure(settings: Settings, process: str) -> None:
     settings.identity.refuse_exposure({f"{process}.listen": listens[process]})
 
 
-def placement_policy(settings: Settings) -> PlacementPolicy:
+def placement_policy(settings: Settings) -> "PlacementPolicy":
     """Raises `ConfigError` naming the file and what is wrong with it."""
+    from limes.placement.routes import open_policy  # with all of the Placement API, which other processes do without
+
     section = settings.placement
     return open_policy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
 
