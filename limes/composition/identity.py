@@ -14,10 +14,10 @@ from limes.settings import Settings
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
 from limes.validation.sections import reachable
-from limes.web.middleware import ClientAddress
 
 if TYPE_CHECKING:
     from limes.placement.call import PlacementPolicy
+    from limes.web.middleware import ClientAddress
 
 
 def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
@@ -60,7 +60,9 @@ def shared_folder(settings: Settings) -> Path | None:
     return settings.identity.cache.signed_out_folder or (Path(shared) if shared else None)
 
 
-def client_address(settings: Settings) -> ClientAddress:
+def client_address(settings: Settings) -> "ClientAddress":
+    from limes.web.middleware import ClientAddress  # with metrics of requests, which the collector does not have
+
     return ClientAddress(settings.proxies.trusted, settings.proxies.header)
 
 
@@ -72,7 +74,7 @@ def refuse_exposure(settings: Settings, process: str) -> None:
 
 def placement_policy(settings: Settings) -> "PlacementPolicy":
     """Raises `ConfigError` naming the file and what is wrong with it."""
-    from limes.placement.routes import open_policy  # with all of the Placement API, which other processes do without
+    from limes.placement.routes import open_policy  # the whole API, which most processes do not have
 
     section = settings.placement
     return open_policy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
