@@ -96,9 +96,6 @@ class ConstraintSet:
         return self.projects.get(f"{domain}/{project}", {}).get(ref)
 
 
-NO_CONSTRAINTS = ConstraintSet()
-
-
 def parse_constraint_set(document: Any, catalog: Catalog) -> ConstraintSet:
     """Reads a parsed file. Raises `ConfigError` with all problems, each with its path. Services and resources that are
     not configured are ignored. Contradictions, quota-less resources, projects without their domain's name, and project

@@ -232,7 +232,7 @@ def summarize_commitments(limes: Limes, where: Where, selection: Selection, days
     """Returns what somebody has committed to, by resource and AZ, in the order of reports; what ends within so many
     days is counted as expiring. A fixed number of figures. Raises `NotFound`."""
     engine, catalog, now = limes.engine, limes.catalog, limes.now()
-    scope, resources = scope_of(engine, where), named_resources(engine, catalog, selection)
+    scope, resources = scope_of(engine, where), named_resources(engine, selection)
     pooled = [id_ for id_, named in resources.items() if not catalog.behavior(named.ref).commitment_is_az_aware]
     zoned = [id_ for id_ in resources if id_ not in pooled]
     live: dict[tuple[int, str], dict[str, figures.LiveSum]] = defaultdict(dict)

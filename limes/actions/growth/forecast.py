@@ -60,7 +60,7 @@ class Forecasts:
 def forecast_growth(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
     """Returns forecasts for the cloud or a domain, with at most four queries. Raises `NotFound`."""
     scope_of(limes.engine, where)  # it exists
-    named = {each.ref: each for each in named_resources(limes.engine, limes.catalog, selection).values()}
+    named = {each.ref: each for each in named_resources(limes.engine, selection).values()}
     sampled_at = growth_samples.state(limes.engine).sampled_at
     if not sampled_at:
         return Forecasts([], None)
@@ -113,7 +113,7 @@ class _Now(NamedTuple):
 @snapshot
 def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
     """Returns forecasts for a project, with a fixed number of queries. Raises `NotFound`."""
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
     assert where.project is not None, "of a project"
     now = int(limes.now())
     today = day_of(now)

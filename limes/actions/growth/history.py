@@ -136,7 +136,7 @@ def report_growth(
     """Returns what there is, with a fixed number of queries; without a granularity, that which suits the data. Raises
     `NotFound` and `BadRequest`."""
     now = int(limes.now())
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
     named = {each.ref: each for each in resources.values()}
     since = _since(limes, where, named)
     if granularity is None:

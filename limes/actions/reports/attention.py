@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.core.alerts import Kind, Severity, UsageThresholds
-from limes.core.catalog import Catalog, Ref, Selection, select
+from limes.core.catalog import Ref, Selection, select
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
@@ -48,7 +48,7 @@ def find_fullest(
     limes: Limes, where: Where, selection: Selection, above: int, limit: int
 ) -> tuple[list[tuple[NamedResource, attention.FullRow]], attention.FullCounts]:
     """What uses more than `above` percent of its quota, the fullest first, and how many there are in all."""
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
     ids, share = list(resources), above / 100
     rows = attention.fullest(limes.engine, scope, ids, share, limit)
     (counts,) = attention.count_full(limes.engine, scope, ids, share)
@@ -60,7 +60,7 @@ def find_ending(
     limes: Limes, where: Where, selection: Selection, days: int, limit: int
 ) -> tuple[list[tuple[NamedResource, attention.EndingRow]], int]:
     """Commitments that end soon and were not renewed, the first to end first, and how many there are in all."""
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
     ids, now = list(resources), limes.now()
     until = now + days * _DAY
     rows = attention.ending(limes.engine, scope, ids, now, until, limit)
@@ -77,7 +77,7 @@ def scope_of(engine: Engine, where: Where) -> attention.Scope:
     return attention.Scope("project", find_project(engine, where.domain, where.project).id)
 
 
-def named_resources(engine: Engine, catalog: Catalog, selection: Selection) -> dict[int, NamedResource]:
+def named_resources(engine: Engine, selection: Selection) -> dict[int, NamedResource]:
     """Returns the selected resources by id, in the order of reports."""
     ids = resource_ids(engine)
     return {
@@ -160,7 +160,7 @@ def _rows(limes: Limes, asked: _Asked, scrapes: Sequence[Alert], limit: int, hys
 
 
 def _asked(limes: Limes, where: Where, selection: Selection) -> _Asked:
-    resources = named_resources(limes.engine, limes.catalog, selection)
+    resources = named_resources(limes.engine, selection)
     return _Asked(scope_of(limes.engine, where), selection, resources, limes.now())
 
 
