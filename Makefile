@@ -23,7 +23,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
 
-.PHONY: help run check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
+.PHONY: help run check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade bench-regress house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -125,6 +125,10 @@ bench-growth: ## measures time and memory of samples of growth, in a cloud of 10
 bench-upgrade: ## measures how long readers and writers wait while the schema is upgraded beside the previous release
 	$(call set_up,bench-upgrade)
 	$(BIN)/python -m tests.bench.upgrade
+
+bench-regress: ## measures this state beside another: make bench-regress BASE=<commit> (ROUNDS=5, WORDS="cluster domains")
+	$(call set_up,bench-limes)
+	$(BIN)/python -m tests.bench.regress --rounds $(or $(ROUNDS),5) $(BASE) $(WORDS)
 
 house: $(VENV)/.installed-dev ## how large the product is, with targets: lines, imports, functions, types alike, circles of packages
 	@$(BIN)/python -m tests.house

@@ -91,16 +91,19 @@ class RunningApi:
 
 
 @contextlib.contextmanager
-def running_api(document: dict[str, Any], folder: Path) -> Iterator[RunningApi]:
-    """Starts the API with this configuration, and stops it in the end."""
+def running_api(
+    document: dict[str, Any], folder: Path, checkout: Path = ROOT, python: str = sys.executable
+) -> Iterator[RunningApi]:
+    """Starts the API of a checkout with this configuration, and stops it in the end."""
     file = folder / "limes.yaml"
     file.write_text(yaml.safe_dump(document))
     listen = document["api"]["listen"]
     process = ServerProcess(
-        [sys.executable, "-m", "limes", "api", "--config", file],
+        [python, "-m", "limes", "api", "--config", file],
         ready=http_answers(f"http://{listen}/healthcheck"),
         log=folder / "api.log",
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", **os.environ},
+        env={**os.environ, "PYTHONPATH": f"{checkout}:{checkout / 'plugins'}"},
+        cwd=checkout,
     )
     with process:
         yield RunningApi(int(listen.rpartition(":")[2]), process)

@@ -58,7 +58,7 @@ def _resident(pid: int) -> float:
 def both_servers(postgres: PostgresServer, venv: RealVenv, folder: Path) -> Iterator[tuple[Server, Server]]:
     """Upstream and ours, each on a fresh database."""
     folder.mkdir()
-    with _upstream(postgres, venv, folder) as upstream, _ours(postgres, folder) as ours:
+    with _upstream(postgres, venv, folder) as upstream, running_placement(postgres, folder) as ours:
         yield upstream, ours
 
 
@@ -83,11 +83,14 @@ def _upstream(postgres: PostgresServer, venv: RealVenv, folder: Path) -> Iterato
 
 
 @contextlib.contextmanager
-def _ours(postgres: PostgresServer, folder: Path) -> Iterator[Server]:
+def running_placement(
+    postgres: PostgresServer, folder: Path, checkout: Path = CHECKOUT, python: str = sys.executable
+) -> Iterator[Server]:
+    """Starts the Placement API of a checkout on a fresh database, and stops it in the end."""
     name, port = postgres.create_database(), free_port()
     url = postgres.url(name)
     process = ServerProcess(
-        [sys.executable, "-m", "tests.placement.server"],
+        [python, "-m", "tests.placement.server"],
         ready=http_answers(f"http://127.0.0.1:{port}"),
         log=folder / "ours.log",
         env={
@@ -95,9 +98,9 @@ def _ours(postgres: PostgresServer, folder: Path) -> Iterator[Server]:
             "PLACEMENT_DATABASE_URL": url,
             "PLACEMENT_WORKERS": str(WORKERS),
             "PLACEMENT_THREADS": str(THREADS),
-            "PYTHONPATH": os.pathsep.join([str(CHECKOUT), str(CHECKOUT / "plugins")]),
+            "PYTHONPATH": os.pathsep.join([str(checkout), str(checkout / "plugins")]),
         },
-        cwd=CHECKOUT,
+        cwd=checkout,
     )
     with process:
         yield Server("ours", port, url, process)
