@@ -267,11 +267,11 @@ def upstream_placement_with_keystone(
 def queries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """All queries that engines have run since the test began."""
     asked: list[Any] = []
-    fetch = Engine._fetch
+    fetch = Engine.fetch
 
     def note(engine: Engine, query: Any, values: Any) -> Any:
         asked.append(query)
         return fetch(engine, query, values)
 
-    monkeypatch.setattr(Engine, "_fetch", note)
+    monkeypatch.setattr(Engine, "fetch", note)
     return asked

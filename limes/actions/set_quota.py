@@ -146,11 +146,12 @@ def _decide(limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaU
     temporary = {ref: stored[id_] for ref, id_ in ids.items() if id_ in stored}
     outcome = _judge_all(update, figures, rules, temporary, limes.now())
     beyond = [
-        warn_beyond_capacity(change.ref, figures[change.ref], rules[change.ref], change.new)
+        warning
         for change in outcome.changed
         if change.new > change.old  # a lowered quota makes nothing worse
+        and (warning := warn_beyond_capacity(change.ref, figures[change.ref], rules[change.ref], change.new))
     ]
-    return replace(outcome, warnings=[*outcome.warnings, *filter(None, beyond)])
+    return replace(outcome, warnings=[*outcome.warnings, *beyond]) if beyond else outcome
 
 
 def _judge_all(

@@ -159,6 +159,7 @@ class DistributionRule:
     """Only, and always, of the model `autogrow`."""
 
 
+_FIRST_AND_LAST = {ANY_AZ: 0, UNKNOWN_AZ: 2}
 _DEFAULT_DISTRIBUTION = DistributionRule(re.compile(".*"))
 
 
@@ -188,11 +189,13 @@ class Catalog:
             for ref in refs
             if rule.resource.fullmatch("/".join(ref))
         }
+        self._autogrow = {ref: rule.autogrow for ref, rule in self._distributions.items()}
         self._rules = {ref: [rule for rule in behaviors if rule.resource.fullmatch("/".join(ref))] for ref in refs}
         self._everywhere = {
             ref: self._merge(rules) for ref, rules in self._rules.items() if not any(rule.scope for rule in rules)
         }
         """Behaviour of the resources whose entries have no scope: the same for thousands of projects."""
+        self._display_names = {ref: self._find_display_name(rules) for ref, rules in self._rules.items()}
         self._scoped = lru_cache(maxsize=20_000)(self._find_scoped)
         self._shared: dict[tuple[int, ...], Behavior] = {}
         """By the rules that match. Thousands of projects share a few of them; one for each would take some 25 MB."""
@@ -222,14 +225,14 @@ class Catalog:
 
     def az_order(self, az: str) -> tuple[int, str]:
         """Sort key: `any` first, then the AZs by name, `unknown` last."""
-        return ({ANY_AZ: 0, UNKNOWN_AZ: 2}.get(az, 1), az)
+        return (_FIRST_AND_LAST.get(az, 1), az)
 
     def distribution(self, ref: Ref) -> DistributionRule:
         return self._distributions.get(ref, _DEFAULT_DISTRIBUTION)
 
     def autogrow(self, ref: Ref) -> AutogrowRule | None:
         """Returns how quota of this resource grows by itself; None if people set it."""
-        return self.distribution(ref).autogrow
+        return self._autogrow.get(ref)
 
     def behavior(self, ref: Ref, scope: str = "") -> Behavior:
         """Merges the entries that match (`BehaviorRule`). With an empty scope (cluster level) scopes are ignored."""
@@ -238,12 +241,15 @@ class Catalog:
     def display_name(self, ref: Ref) -> str | None:
         """Returns what people call the resource, wherever they see it: the annotation `display_name` of the entries
         without a scope."""
-        names = [rule.annotations.get("display_name") for rule in self._rules[ref] if rule.scope is None]
-        return next((name for name in reversed(names) if name), None)
+        return self._display_names[ref]
 
     def behavior_everywhere(self, ref: Ref) -> Behavior | None:
         """Returns the behaviour of a resource in whatever scope; None if it depends on the scope."""
         return self._everywhere.get(ref)
+
+    def _find_display_name(self, rules: Sequence[BehaviorRule]) -> str | None:
+        names = [rule.annotations.get("display_name") for rule in rules if rule.scope is None]
+        return next((name for name in reversed(names) if name), None)
 
     def _find_scoped(self, ref: Ref, scope: str) -> Behavior:
         rules = [rule for rule in self._rules[ref] if not scope or rule.scope is None or rule.scope.fullmatch(scope)]

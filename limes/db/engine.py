@@ -218,7 +218,7 @@ class Engine:
     # -- queries on the models ---------------------------------------------------------------------------------------
 
     def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
-        return [*map(partial(tuple.__new__, kind), self._fetch(query, values))]  # half of the time of `kind._make`
+        return [*map(partial(tuple.__new__, kind), self.fetch(query, values))]  # half of the time of `kind._make`
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
         statement = self._statement(query, values)
@@ -226,10 +226,10 @@ class Engine:
         return None if row is None else kind._make(row)
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
-        return self._fetch(query, values)
+        return self.fetch(query, values)
 
     def column(self, query: Query, /, **values: Any) -> list[Any]:
-        return [value for (value,) in self._fetch(query, values)]
+        return [value for (value,) in self.fetch(query, values)]
 
     def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
         """As `all`, fetched in chunks, so that a large result never stands in memory whole. On PostgreSQL this is a
@@ -247,7 +247,7 @@ class Engine:
     def _write(self, text: str, params: Sequence[Any]) -> int:
         return int(self._run(text, params, _row_count))
 
-    def _fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
+    def fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
         statement = self._statement(query, values)
         if not isinstance(query, peewee.Node) and query.prepare:
             return self._fetch_prepared(statement.sql, statement.bind(values))

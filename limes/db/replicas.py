@@ -199,8 +199,8 @@ class ReplicatedEngine(Engine):
         """As `Engine.snapshot_stream`, on the primary: what was sent to a client cannot be begun anew."""
         return self._stay_with_primary().snapshot_stream(work)
 
-    def _fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
-        return self._read(lambda engine: engine._fetch(query, values))
+    def fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
+        return self._read(lambda engine: engine.fetch(query, values))
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
         return self._read(lambda engine: engine.first(query, kind, **values))

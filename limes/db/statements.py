@@ -43,8 +43,10 @@ class Batch(threading.local):
             self.is_open, self._statements = False, []
 
     def flush(self) -> None:
+        if not self._statements:
+            return
         statements, self._statements = self._statements, []
-        if self._joins and statements:
+        if self._joins:
             texts = ";\n".join(text for text, _ in statements)
             statements = [(texts, [value for _, values in statements for value in values])]
         for text, values in statements:
