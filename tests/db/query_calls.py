@@ -197,6 +197,16 @@ class Recorder(Engine):
                     return self.uses.setdefault((call, key, kind), Use(call, query, kind, place.width))
         return None
 
+    def fetch(self, query: Any, values: Any) -> list[Any]:
+        """Rows of a query that is a decorated function. Its row type is known (`decorated_uses`)."""
+        self.asked += 1
+        if self.asked > MANY:
+            raise RuntimeError("a loop that ends when there are no more rows")
+        if not self.gives_rows:
+            return []
+        kind = _kinds()[id(query)]
+        return [tuple(map(_row, kind)) if isinstance(kind, tuple) else tuple(_row(kind))]
+
     def all(self, query: Any, kind: Any, /, **values: Any) -> list[Any]:
         self._note("all", query, kind, values)
         return [_row(kind)] if self.gives_rows else []
@@ -226,6 +236,11 @@ class Recorder(Engine):
 
     def snapshot(self, work: Callable[[], Any]) -> Any:
         return work()
+
+
+@cache
+def _kinds() -> dict[int, Any]:
+    return {id(use.query): use.kind for use in decorated_uses()}
 
 
 def _row(kind: Any) -> Any:
