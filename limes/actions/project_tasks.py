@@ -76,8 +76,9 @@ class Scrape:
 
 
 Listener = Callable[[Limes, Scrape], None]
-"""Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. What it
-writes goes to PostgreSQL together with the figures, unless it reads after that; so no count of rows comes back."""
+"""Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. These are
+written after it, and what it writes goes to PostgreSQL with them, unless somebody reads after that; so no count of rows
+comes back."""
 
 
 def claim_job(limes: Limes, name: str, *durations: float) -> float | None:

@@ -136,9 +136,9 @@ def _record(
         return None
     scrape = Scrape(task, ids, stored, present, usages, now)
     with limes.engine.batch.collect():
-        queries.write_figures(limes.engine, task.project_id, stored, present)
         for listen in listeners:
             listen(limes, scrape)
+        queries.write_figures(limes.engine, task.project_id, stored, present)  # last: some listeners read first
     on_scrape(limes, scrape)
     before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
     change_log.record_scrape(limes, task, limes.constraints, before, after)

@@ -59,13 +59,14 @@ def test_listeners_see_the_figures_and_fail_with_them(lab: Lab) -> None:
     def listen(limes: Limes, scrape: Scrape) -> None:
         cores = scrape.ids["cores"]
         assert (cores in scrape.stored.resources, scrape.present.resources[cores].usage) == (False, 3)
-        heard.append(limes.engine.rows(USAGE)[1])
+        heard.append(limes.engine.rows("SELECT scraped_at FROM project_services WHERE id = %s", [scrape.task.id]))
         raise RuntimeError("in a listener")
 
     lab.listeners = [listen]
     with pytest.raises(RuntimeError, match="in a listener"):
         lab.scrape_next("compute")
-    assert (heard, lab.rows(USAGE)) == ([("cores", "az-one", 3, None, "")], [])
+    assert heard == [[(lab.now,)]]
+    assert (lab.service("scraped_at"), lab.rows(USAGE)) == ((None,), [])
 
 
 def test_what_was_taken_away_is_not_approved_again(lab: Lab) -> None:
