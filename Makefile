@@ -23,13 +23,16 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
 
-.PHONY: help run check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade bench-regress house lock real-venv clean
+.PHONY: help run shell check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade bench-regress house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
 
 run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sample data, on this machine
 	@exec $(BIN)/limes serve --config config/quickstart.yaml $(ARGS)
+
+shell: $(VENV)/.installed-dev ## a Python prompt with a small cloud in a scratch database, to try use cases and queries
+	@$(BIN)/python -m tests.shell
 
 check: export LIMES_TEST_SERVERS = no
 check: lint ## the inner loop: linters, and the tests that start no processes (under two minutes)

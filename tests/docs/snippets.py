@@ -131,4 +131,18 @@ def try_ini(block: Block, folder: Path) -> None:
     assert parser.sections()
 
 
-TRIES: Mapping[str, Try] = {"yaml": try_yaml, "json": try_json, "toml": try_toml, "ini": try_ini, "promql": try_promql}
+def try_diff(block: Block, folder: Path) -> None:
+    """It fits the code as it is."""
+    command = ["git", "apply", "--check", "--verbose", "-"]
+    ended = subprocess.run(command, cwd=ROOT, input=block.text, capture_output=True, text=True)
+    assert ended.returncode == 0, f"{block.where}: {ended.stderr}"
+
+
+TRIES: Mapping[str, Try] = {
+    "yaml": try_yaml,
+    "json": try_json,
+    "toml": try_toml,
+    "ini": try_ini,
+    "promql": try_promql,
+    "diff": try_diff,
+}
