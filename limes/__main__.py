@@ -2,7 +2,7 @@
 
 import sys
 
-from limes.cli import main
+from limes.app.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

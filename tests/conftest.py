@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from limes import redaction
 from limes.db.engine import Engine
-from limes.memory import tune_garbage_collector
+from limes.kernel import redaction
+from limes.kernel.memory import tune_garbage_collector
 from tests.setup.needs import POSTGRESQL, RABBITMQ, REAL
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone

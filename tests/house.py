@@ -23,7 +23,7 @@ LONGEST_FILE = 350
 LONGEST_FUNCTION = 50
 MOST_IMPORTS = 7.5
 """In % of all lines."""
-BESIDES = ("plugins/limes_osc", "limes/importer", "limes/db/migrations", "limes/placement/migrations")
+BESIDES = ("plugins/limes_osc", "limes/app/importer", "limes/db/migrations", "limes/placement/migrations")
 """The client's commands, and what runs once: not counted where the size of the server and its plugins is meant."""
 FEWEST_FIELDS = 5
 """Of types that are compared."""
@@ -154,7 +154,7 @@ def main() -> None:
         ("files", len(sizes), None),
         ("lines", sum(lines), 66_000),
         ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 60_000),
-        ("lines of composition", lines_below("limes/composition"), 1_200),
+        ("lines of composition", lines_below("limes/app/build"), 1_200),
         ("imports in % of lines", f"{100 * import_lines() / parsed:.1f}", MOST_IMPORTS),
         ("median lines of a file", f"{statistics.median(lines):g}", None),
         (f"files of {SHORT} lines or less", sum(count <= SHORT for count in lines), None),

@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from limes import actions
-from limes.db import models, queries
+from limes.app import models
+from limes.db import queries
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.api import world as sample
@@ -15,7 +16,7 @@ from tests.api.world import World, make_world
 
 GREETING = """\
 A small cloud is open: domains germany (projects berlin, dresden) and france (paris), services compute and volume.
-  limes            the context of limes.actions: limes.engine, limes.catalog, limes.settings
+  limes            the context of limes.actions: limes.engine, limes.catalog, limes.app.settings
   rows(SQL)        what a statement returns: rows("SELECT name FROM projects")
   get(PATH)        what the Limes API answers: get("/v1/domains")
   world            the API on this cloud: world.request("PUT", PATH, json=...)

@@ -9,7 +9,6 @@ Headers are read more strictly than Falcon does (`docs/adr/0020-one-table-per-ap
 refused, because to ignore it would carry out a PUT without its condition.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec
@@ -17,26 +16,25 @@ from urllib.parse import urlencode
 
 import falcon
 
-from limes import logs
-from limes.actions.context import Limes
-from limes.actions.lookup import Place
-from limes.actions.mail_recipients import MailPreferences, Subscriptions
-from limes.actions.quota_changes import IfMatch
-from limes.actions.reports.attention import Where
 from limes.api import parameters
-from limes.api.answers.common import Link
-from limes.api.answers.resources import RenderContext
-from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header, Parameter
+from limes.api.answers import Link
+from limes.api.parameters import Parameter
+from limes.app.context import Limes
 from limes.audit.events import Initiator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.policy import Policy
-from limes.core.catalog import Catalog, Page, Ref, Selection, select
-from limes.core.quota import Permissions
+from limes.catalog.catalog import Catalog, Page, Ref, Selection, select
 from limes.db.engine import Engine
-from limes.errors import BadRequest, Forbidden
+from limes.kernel import logs
+from limes.kernel.errors import BadRequest, Forbidden
+from limes.notifications.recipients import MailPreferences, Subscriptions
+from limes.projects.lookup import Place
+from limes.projects.scope import Where
+from limes.quota.rules import Permissions
+from limes.reports.resources import RenderContext
 from limes.web import call as web
 from limes.web import operation as web_operation
-from limes.web.call import Answer, Body, RequestBody, read_document
+from limes.web.call import Body, RequestBody, read_document
 from limes.web.middleware import ClientAddress
 from limes.web.operational import Mount
 
@@ -44,7 +42,6 @@ P = ParamSpec("P")
 _LONGEST = 255
 _TARGETS = ("domain_id", "project_id")
 """The variables of paths that policy rules may name."""
-_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,31 +241,3 @@ def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
 def _clean(text: str | None) -> str:
     """Returns the text as databases and JSON can hold it: without NUL and half surrogates, and not too long."""
     return (text or "")[:_LONGEST].replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def condition_of(req: falcon.Request) -> IfMatch | None:
-    """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`. Weak
-    tags never match here."""
-    tags = _tags(req, IF_MATCH)
-    return None if tags is None else IfMatch(frozenset(tag for weak, tag in tags if not weak))
-
-
-def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
-    """Returns the document with its tag, or 304 if `If-None-Match` names the tag. Raises `BadRequest`."""
-    headers = {"etag": f'"{tag}"'}
-    if IF_NONE_MATCH.of(req) is not None:
-        tags = _tags(req, IF_NONE_MATCH)
-        if tags is None or any(known == tag for _, known in tags):
-            return Answer(304, headers=headers)
-    return Answer(document=render(), headers=headers)
-
-
-def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
-    """Returns pairs of `W/` or nothing, and the tag without quotes; None without the header and for `*`."""
-    text = header.of(req)
-    if text is None or text.strip() == "*":
-        return None
-    tags = _TAG.findall(text)
-    if not tags or _TAG.sub("", text).strip(", \t"):
-        raise BadRequest(f'header {header.name}: expected * or entity tags in double quotes, such as "0123abcd"')
-    return tags

@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 from limes.api.call import Operation
 from limes.api.parameters import CLUSTER
 from limes.auth.policy import Rule
-from limes.validation.shape import Shape
+from limes.kernel.validation.shape import Shape
 from limes.web.call import Html
 from limes.web.operation import Table, operations_of
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import falcon
 
-from limes.errors import BadRequest
+from limes.kernel.errors import BadRequest
 
 Schema = Mapping[str, Any]
 _LATEST_TIME = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp()) - 1

@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from limes.core.catalog import Ref
-from limes.core.history import QuotaStep, Reason, What
-from limes.core.units import Unit
+from limes.audit.quota_step import QuotaStep, Reason, What
+from limes.catalog.catalog import Ref
+from limes.kernel.units import Unit
 
 
 @dataclass(frozen=True, slots=True)

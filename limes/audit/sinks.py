@@ -12,8 +12,8 @@ from typing import Protocol
 
 import requests
 
-from limes.errors import LimesError
-from limes.system import Clock
+from limes.kernel.errors import LimesError
+from limes.kernel.system import Clock
 
 
 @dataclass(frozen=True, slots=True)

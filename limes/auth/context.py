@@ -39,8 +39,8 @@ _CREDENTIALS = [field.name for field in fields(Identity) if field.name not in ("
 class Authenticator(Protocol):
     """Turns the headers of a request into an identity.
 
-    Contract: raises `limes.errors.Unauthorized` when there is no token or it is not valid, and
-    `limes.errors.Unavailable` when that cannot be found out (Keystone is down); never answers an identity then.
+    Contract: raises `limes.kernel.errors.Unauthorized` when there is no token or it is not valid, and
+    `limes.kernel.errors.Unavailable` when that cannot be found out (Keystone is down); never answers an identity then.
     A token never reaches a log or an error. Implementations may be called from many threads at once.
     """
 

@@ -15,8 +15,8 @@ from keystoneauth1 import exceptions as ksa_errors
 from limes.auth.context import Identity
 from limes.auth.session import CloudSession, describe
 from limes.auth.tokens import TokenCache, Verdict, cache_key
-from limes.errors import BackendError, Unauthorized, Unavailable
-from limes.system import Clock
+from limes.kernel.errors import BackendError, Unauthorized, Unavailable
+from limes.kernel.system import Clock
 
 log = logging.getLogger(__name__)
 

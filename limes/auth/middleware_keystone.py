@@ -16,8 +16,8 @@ from limes.auth.context import Identity
 from limes.auth.keystone import identity_from_body, token_in
 from limes.auth.session import CloudSession, describe
 from limes.auth.tokens import RecentKeys, cache_key
-from limes.errors import BackendError, Unauthorized, Unavailable
-from limes.outgoing import keystone_session
+from limes.kernel.errors import BackendError, Unauthorized, Unavailable
+from limes.kernel.outgoing import keystone_session
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from oslo_config import cfg
 from oslo_policy import policy as oslo
 
 from limes.auth.context import Identity
-from limes.errors import ConfigError
+from limes.kernel.errors import ConfigError
 
 CACHE_SECONDS = 5.0
 _CACHE_SIZE = 20_000

@@ -14,11 +14,11 @@ from keystoneauth1.discover import EndpointData
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
+from limes.auth.settings import IdentitySettings, KeystoneSettings
 from limes.auth.tokens import Gate
-from limes.errors import BackendError, StartupError
-from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
-from limes.redaction import know, line_of, redact, secrets_of
-from limes.settings.identity import IdentitySettings, KeystoneSettings
+from limes.kernel.errors import BackendError, StartupError
+from limes.kernel.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
+from limes.kernel.redaction import know, line_of, redact, secrets_of
 
 if TYPE_CHECKING:
     from openstack.config.cloud_region import CloudRegion

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from limes.auth.context import Authenticator, Identity
-from limes.errors import LimesError, Unauthorized, Unavailable
-from limes.system import Clock
+from limes.kernel.errors import LimesError, Unauthorized, Unavailable
+from limes.kernel.system import Clock
 
 _PATIENCE = 0.25
 """Seconds. A Keystone in good health has answered by then, so nobody is refused in a short rush."""

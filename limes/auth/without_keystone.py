@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.auth.context import Identity
-from limes.errors import ConfigError, Unauthorized
-from limes.settings.identity import SampleSettings, SampleToken, SampleUser, sample_id
-from limes.validation.sections import is_loopback
+from limes.auth.settings import SampleSettings, SampleToken, SampleUser, sample_id
+from limes.kernel.errors import ConfigError, Unauthorized
+from limes.kernel.validation.sections import is_loopback
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
+from limes.backends.amounts import UNLIMITED, BackendQuota, Unlimited, limited
 from limes.backends.base import (
     NO_DEMAND,
     AZCapacity,
@@ -30,11 +31,17 @@ from limes.backends.plugin import (
     ResourceName,
     ResourceParams,
 )
-from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
-from limes.core.quota import UNLIMITED, BackendQuota, Unlimited, limited
-from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
-from limes.errors import BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal, ConfigError
-from limes.validation.durations import SecondsOrZero
+from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
+from limes.kernel.errors import (
+    BackendError,
+    BackendMissing,
+    BackendOutage,
+    BackendOutdated,
+    BackendRefusal,
+    ConfigError,
+)
+from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
+from limes.kernel.validation.durations import SecondsOrZero
 
 __all__ = [
     # what a plugin implements

@@ -8,16 +8,16 @@ What holds for all three:
   the backend is down. Everything else is called by the collector, with no database transaction open.
 - **Time.** Every call must end, well or badly, within `BackendContext.time_limit` seconds: afterwards the task is
   given to another collector. Adapters from the context give up on a single request after `BackendContext.timeout`.
-- **Errors.** "Cannot say" is `limes.errors.BackendError`, with a message that names what was asked and what came back,
+- **Errors.** "Cannot say" is `limes.kernel.errors.BackendError`, with a message that names what was asked and what came back,
   without tokens or passwords: it is stored and shown to cloud administrators. Exceptions of keystoneauth1 and requests
   may pass through: they become a `BackendError`. Any other exception counts as a bug of the plugin: it is logged with
   its traceback, and treated like a `BackendError`. After an error the old figures stay in force and the call is
   repeated a few minutes later, for ever; so don't retry for long inside.
 - **Unknown is not zero.** A report is complete or it is an error. A plugin that got the answer for nine of ten
   resources raises; it never fills a gap with 0. A project that the backend has never heard of is different: it uses 0.
-- **Units.** Amounts are whole numbers in the resource's unit, from 0 to `limes.core.units.MAX_AMOUNT`. A larger quota
+- **Units.** Amounts are whole numbers in the resource's unit, from 0 to `limes.kernel.units.MAX_AMOUNT`. A larger quota
   counts as `UNLIMITED`, which is a value of its own and not a number, and any other larger amount as the largest one.
-  Conversions are exact (`limes.core.units.convert`) or an error.
+  Conversions are exact (`limes.kernel.units.convert`) or an error.
 - **AZs.** An AZ is the name of a configured availability zone, or one of two conventional names: `any` for what is not
   bound to an AZ, `unknown` for what is in one that is not configured. A backend may report any name; whoever receives
   the report sums the AZs that are not configured into `unknown` (`limes.backends.validation`).
@@ -28,8 +28,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from limes.core.catalog import Ref, ServiceDef
-from limes.core.quota import BackendQuota
+from limes.backends.amounts import BackendQuota
+from limes.catalog.catalog import Ref, ServiceDef
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ backend that one process cannot reach may well answer another. (pybreaker holds 
 only one thread at a time call a backend.)
 
 These are outages: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`, which answers beyond the limits
-of `limes.outgoing` are as well. A refusal or a report that makes no sense shows that the backend is there; the pauses
+of `limes.kernel.outgoing` are as well. A refusal or a report that makes no sense shows that the backend is there; the pauses
 of the single project deal with it.
 
 Backends of all kinds are called with a time limit, so that their calls end even if the plugin's do not.
@@ -26,10 +26,10 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 
 from limes.backends import base
-from limes.core.catalog import Ref, ServiceDef
-from limes.errors import BackendOutage, BackendPaused
-from limes.outgoing.room import with_its_answers
-from limes.system import Jitter, RandomJitter
+from limes.catalog.catalog import Ref, ServiceDef
+from limes.kernel.errors import BackendOutage, BackendPaused
+from limes.kernel.outgoing.room import with_its_answers
+from limes.kernel.system import Jitter, RandomJitter
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ import requests
 from keystoneauth1.exceptions import ClientException
 
 from limes.backends import base
+from limes.backends.scrape_problem import without_project
 from limes.backends.validation import validate_capacity, validate_usage
-from limes.core.catalog import Catalog, Ref, ServiceDef
-from limes.core.scrape_problem import without_project
-from limes.errors import BackendError, ConfigError, Unavailable
-from limes.redaction import redact
+from limes.catalog.catalog import Catalog, Ref, ServiceDef
+from limes.kernel.errors import BackendError, ConfigError, Unavailable
+from limes.kernel.redaction import redact
 
 log = logging.getLogger(__name__)
 

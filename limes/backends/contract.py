@@ -4,7 +4,7 @@ A subclass named `Test...` gives the fixtures that the methods take as arguments
 
 - `backend`: the object under test, made from `Plugin` and params through `limes.backends.loader.load`
 - `service`, a `ServiceDef`, for quota plugins: what `backend.describe()` answers
-- `catalog`: a `limes.core.catalog.Catalog` with the availability zones and with the services that are reported on
+- `catalog`: a `limes.catalog.catalog.Catalog` with the availability zones and with the services that are reported on
 - `project` and `other_project`: two projects that the backend knows; `new_project`: one that it has never heard of
 - `broken_backend`: an object of the same class whose backend cannot be reached or answers nonsense
 """
@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from limes.backends import calls
+from limes.backends.amounts import BackendQuota
 from limes.backends.base import CapacityBackend, DiscoveryBackend, DomainInfo, ProjectInfo, QuotaBackend, UsageReport
-from limes.core.catalog import Catalog, ServiceDef
-from limes.core.quota import BackendQuota
-from limes.errors import BackendError
+from limes.catalog.catalog import Catalog, ServiceDef
+from limes.kernel.errors import BackendError
 
 T = TypeVar("T")
 

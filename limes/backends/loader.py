@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.breaker import CircuitBreaker
 from limes.backends.plugin import BackendContext, Offer, Plugin, SessionFactory
-from limes.errors import ConfigError
-from limes.outgoing import DEFAULT_LIMITS, AnswerLimits
-from limes.validation.problems import describe_problems, did_you_mean
+from limes.kernel.errors import ConfigError
+from limes.kernel.outgoing import DEFAULT_LIMITS, AnswerLimits
+from limes.kernel.validation.problems import describe_problems, did_you_mean
 
 ENTRY_POINT_GROUP = "limes.backends"
 

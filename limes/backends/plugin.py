@@ -11,12 +11,12 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
+from limes.backends.amounts import UNLIMITED, BackendQuota, limited
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.core.catalog import ANY_AZ, ResourceDef
-from limes.core.quota import UNLIMITED, BackendQuota, limited
-from limes.core.units import MAX_AMOUNT, Unit
-from limes.errors import BackendError
-from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, GuardedSession, TimedAdapter, keystone_session
+from limes.catalog.catalog import ANY_AZ, ResourceDef
+from limes.kernel.errors import BackendError
+from limes.kernel.outgoing import DEFAULT_LIMITS, AnswerLimits, GuardedSession, TimedAdapter, keystone_session
+from limes.kernel.units import MAX_AMOUNT, Unit
 
 T = TypeVar("T", bound=Sized)
 B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, covariant=True)

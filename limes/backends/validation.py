@@ -13,11 +13,11 @@ from typing import Any
 
 import orjson
 
+from limes.backends.amounts import Unlimited, limited
 from limes.backends.base import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport, add_capacity, add_usage
-from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
-from limes.core.quota import Unlimited, limited
-from limes.core.units import MAX_AMOUNT
-from limes.errors import BackendError
+from limes.catalog.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
+from limes.kernel.errors import BackendError
+from limes.kernel.units import MAX_AMOUNT
 
 log = logging.getLogger(__name__)
 

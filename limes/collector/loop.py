@@ -3,7 +3,7 @@
 Each collector compares claims and due times with its own clock, so a machine whose clock is ahead would take tasks
 away from those who work on them. The database's clock decides: a collector that disagrees with it does nothing until
 they agree. If the database's clock is wrong, or all of them are, nothing is lost either: a late outcome is dropped, and
-a due time that lies too far ahead counts as due (`limes.db.queries.tasks`).
+a due time that lies too far ahead counts as due (`limes.projects.tasks`).
 """
 
 import logging
@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from limes.db.advice import ahead_of_database
 from limes.db.engine import Engine
-from limes.errors import LimesError, Unavailable
-from limes.logs import request_id
+from limes.kernel.errors import LimesError, Unavailable
+from limes.kernel.logs import request_id
 
 log = logging.getLogger(__name__)
 

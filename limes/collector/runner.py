@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector as MetricsSource
 from limes.collector.http import MetricsEndpoint, operational_server
 from limes.collector.loop import Job, Loop, watch_for_jumps
 from limes.db.engine import Engine
-from limes.errors import LimesError, StartupError
-from limes.metrics.samples import SharedFigures
+from limes.kernel.errors import LimesError, StartupError
+from limes.reports.metrics.samples import SharedFigures
 
 log = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Generic, TypeVar
 
-from limes.actions.context import Limes
-from limes.actions.project_tasks import Listener
-from limes.actions.push_quota import push_next
-from limes.actions.scrape_usage import claim_scrapes, give_back, scrape_project
+from limes.app.context import Limes
 from limes.audit.events import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import Job, counted
-from limes.metrics.counters import OutcomeCounter
+from limes.collector.scrape_usage import claim_scrapes, give_back, scrape_project
+from limes.projects.scrape import Listener
+from limes.quota.push_quota import push_next
+from limes.reports.metrics.counters import OutcomeCounter
 
 T = TypeVar("T")
 

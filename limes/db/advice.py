@@ -13,7 +13,7 @@ from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.db.query import Node, value
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 
 _ONE = peewee.Select(columns=[peewee.Value(1)])
 _NO_TRANSACTIONS = "the pooler takes single statements, but no transactions"

@@ -32,7 +32,7 @@ from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is
 from limes.db.pool import Pooler, PostgresqlPool
 from limes.db.statements import Batch, PreparedReads
 from limes.db.watch import WITH_PRIMARY, Patience
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=NamedTuple)

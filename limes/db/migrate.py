@@ -32,7 +32,7 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
 from limes.db.steps import AGAINST_ALL, Fill, Step
 from limes.db.watch import unlimited
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 
 log = logging.getLogger(__name__)
 # Any number that nobody else uses in this database: two upgrades at once take turns.

@@ -25,7 +25,7 @@ from prometheus_client import Counter, Gauge
 from limes.db.engine import Engine, Query, R, Row
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
 from limes.db.standbys import PrimaryPositions, Standby
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ class Step:
     up: Callable[[Any, peewee.Database], Any]
     """Called with the migrator and the database, as `up` of a file."""
     locks: Mapping[str, str] = field(default_factory=dict)
-    """Tables that were there before, with one of the above, in the order of `limes.db.models.LOCK_ORDER`."""
+    """Tables that were there before, with one of the above, in the order of `limes.app.models.LOCK_ORDER`."""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from typing import Any
 
 import falcon
 
-from limes.errors import BadRequest
+from limes.kernel.errors import BadRequest
 from limes.placement import microversion
 from limes.placement.call import PlacementCollaborators
 from limes.placement.errors import InvalidValue
 from limes.placement.operation import PlacementApi, PlacementErrors
 from limes.placement.routes import ROUTES
-from limes.settings.placement import PlacementBounds, PlacementCorsSettings
+from limes.placement.settings import PlacementBounds, PlacementCorsSettings
 from limes.web import operational
 from limes.web.encoding import CompressionMiddleware, install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware

@@ -15,13 +15,13 @@ from limes.auth.context import Authenticator, Identity
 from limes.auth.policy import Policy
 from limes.db.engine import Engine
 from limes.db.failures import first_line
-from limes.errors import Forbidden
+from limes.kernel.errors import Forbidden
+from limes.kernel.system import Clock, IdSource
 from limes.placement.errors import ConcurrentUpdate, InvalidBody
 from limes.placement.schemas import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
 from limes.placement.search.values import parse_pairs
-from limes.settings.placement import PlacementSettings
-from limes.system import Clock, IdSource
+from limes.placement.settings import PlacementSettings
 from limes.web import call as web
 from limes.web.middleware import ClientAddress
 
@@ -46,7 +46,7 @@ class PlacementPolicy(Policy):
 
 @dataclass(frozen=True, slots=True)
 class PlacementCollaborators:
-    """Everything that handlers may use. `limes.composition` builds it from the configuration, tests as they need."""
+    """Everything that handlers may use. `limes.app.build` builds it from the configuration, tests as they need."""
 
     engine: Engine
     index: "ProviderIndex"

@@ -6,7 +6,7 @@ Wordings that nova, osc-placement or the conformance suite look for are kept.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from limes import errors
+from limes.kernel import errors
 
 UNDEFINED = "placement.undefined_code"
 

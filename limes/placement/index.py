@@ -64,11 +64,11 @@ from prometheus_client import Gauge, Histogram
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, tuples
+from limes.kernel.system import Clock
 from limes.placement.loading import Names, ProviderLoader, load_names
 from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
 from limes.placement.objects.change import TOMBSTONE_SECONDS
 from limes.placement.search.model import Cloud
-from limes.system import Clock
 
 log = logging.getLogger(__name__)
 

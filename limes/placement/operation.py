@@ -16,7 +16,7 @@ import falcon
 import orjson
 from falcon.util import mediatypes
 
-from limes import errors
+from limes.kernel import errors
 from limes.placement import errors as own
 from limes.placement import microversion
 from limes.placement.call import Answer, Call, PlacementCollaborators

@@ -174,5 +174,5 @@ def documented_rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
 
 
 def open_policy(policy_file: Path | None = None, *, enforce_new_defaults: bool = True) -> PlacementPolicy:
-    """Raises `limes.errors.ConfigError` if the file cannot be used."""
+    """Raises `limes.kernel.errors.ConfigError` if the file cannot be used."""
     return PlacementPolicy(rules(enforce_new_defaults), policy_file)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import falcon
 
-from limes.errors import Forbidden
+from limes.kernel.errors import Forbidden
 from limes.ui.throttle import normalised
 
 CONTENT_SECURITY_POLICY = (

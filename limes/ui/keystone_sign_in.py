@@ -11,8 +11,8 @@ from keystoneauth1.identity import v3
 from limes.auth.keystone import v3_url
 from limes.auth.session import CloudSession, describe
 from limes.auth.tokens import RevokedTokens
-from limes.errors import BackendError, BadRequest, Forbidden, Unauthorized, Unavailable
-from limes.outgoing import keystone_session
+from limes.kernel.errors import BackendError, BadRequest, Forbidden, Unauthorized, Unavailable
+from limes.kernel.outgoing import keystone_session
 from limes.ui.sign_in import CredentialSignIn, Issued, PasswordSignIn, Scope, SignIn, TokenSignIn
 
 log = logging.getLogger(__name__)

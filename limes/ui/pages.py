@@ -7,7 +7,7 @@ from pathlib import Path
 
 import falcon
 
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 from limes.ui.browser import SECURITY_HEADERS
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.web.encoding import accepts_gzip

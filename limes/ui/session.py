@@ -10,7 +10,7 @@ import falcon
 
 from limes.auth.context import Authenticator, Identity, scope_of
 from limes.auth.tokens import cache_key
-from limes.errors import BadRequest, Unauthorized
+from limes.kernel.errors import BadRequest, Unauthorized
 from limes.ui.browser import KnownBrowsers, require_own_page
 from limes.ui.sign_in import (
     CredentialSignIn,

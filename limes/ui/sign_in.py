@@ -9,9 +9,9 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 
 from limes.auth.context import Identity, scope_of, user_of
+from limes.auth.settings import SampleSettings
 from limes.auth.without_keystone import SampleIdentities
-from limes.errors import BadRequest, Forbidden
-from limes.settings.identity import SampleSettings
+from limes.kernel.errors import BadRequest, Forbidden
 
 _MAX_BODY = 32 * 1024
 """Bytes. A token has at most 8000."""

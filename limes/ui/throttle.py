@@ -19,8 +19,8 @@ from typing import Any
 
 import falcon
 
-from limes.errors import Unauthorized
-from limes.system import Clock
+from limes.kernel.errors import Unauthorized
+from limes.kernel.system import Clock
 
 _FORGET_AFTER = 900.0
 """Seconds after the last failure."""

@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from limes.auth.context import Identity
-from limes.errors import BadRequest
+from limes.kernel.errors import BadRequest
 
 Deps = TypeVar("Deps")
 _ANYBODY = Identity(user_id="")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import falcon
 
-from limes import errors
+from limes.kernel import errors
 
 log = logging.getLogger(__name__)
 

@@ -19,12 +19,12 @@ from typing import Any, Literal
 import falcon
 from prometheus_client import Gauge, Histogram
 
-from limes import logs
 from limes.auth.context import Authenticator, Identity
 from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
-from limes.errors import Unauthorized
-from limes.system import Clock, IdSource
+from limes.kernel import logs
+from limes.kernel.errors import Unauthorized
+from limes.kernel.system import Clock, IdSource
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, REGISTRY, CollectorRegis
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from limes.web.server import DRAIN
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})

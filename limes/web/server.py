@@ -16,7 +16,7 @@ import signal
 import socket
 from typing import Any
 
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 
 _ADVICE = {
     errno.EADDRINUSE: "stop what listens there (`ss -ltnp` shows it), or choose another address",

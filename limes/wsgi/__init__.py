@@ -16,10 +16,10 @@ from typing import Any
 
 from prometheus_client import multiprocess
 
-from limes.composition.common import load_any_settings, load_settings, set_up_logs
-from limes.errors import LimesError
-from limes.memory import tune_garbage_collector
-from limes.settings import Settings
+from limes.app.build.common import load_any_settings, load_settings, set_up_logs
+from limes.app.settings import Settings
+from limes.kernel.errors import LimesError
+from limes.kernel.memory import tune_garbage_collector
 
 log = logging.getLogger("limes")
 
@@ -88,14 +88,14 @@ def _forget_metrics() -> None:
 
 
 def limes_app() -> Any:
-    from limes.api.app import create_app
-    from limes.composition.api import build_api
+    from limes.app.api import create_app
+    from limes.app.build.api import build_api
 
     return _start(lambda settings: create_app(build_api(settings)))
 
 
 def placement_app() -> Any:
-    from limes.composition.placement import build_placement
+    from limes.app.build.placement import build_placement
     from limes.placement.app import create_app
 
     return _start(lambda settings: create_app(build_placement(settings)), load_any_settings)
@@ -103,8 +103,8 @@ def placement_app() -> Any:
 
 def liquid_app() -> Any:
     """Returns the LIQUID protocol for the service that `LIMES_LIQUID_SERVICE` names."""
-    from limes.composition.liquid import build_liquid
-    from limes.liquid.app import create_app
+    from limes.app.build.liquid import build_liquid
+    from limes.app.liquid.app import create_app
 
     return _start(lambda settings: create_app(build_liquid(settings)))
 

@@ -1,4 +1,4 @@
 """`openstack limes ...`: commands for python-openstackclient. See docs/openstack-client.md.
 
-A client of the public API alone: of Limes itself it uses nothing but `limes.core.units`.
+A client of the public API alone: of Limes itself it uses nothing but `limes.kernel.units`.
 """

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows, without_formula
 from limes_osc.help import add_examples

@@ -9,7 +9,7 @@ from typing import Any
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.client import Json
 from limes_osc.names import suggest
 from limes_osc.values import Amount, Moment, display_unit, duration, unit_of

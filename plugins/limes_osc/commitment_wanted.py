@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from osc_lib.exceptions import CommandError
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.base import InProject, LimesShowOne, add_resource, add_unit, option, time_option
 from limes_osc.client import Json, Refused, document_of
 from limes_osc.columns import Cell, Columns, Row, Text, at, exact_amount

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterable, Mapping
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.base import InScope, Listing, add_filters, add_long, add_unit, option, selected
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Text, at, exact_amount, named, shown

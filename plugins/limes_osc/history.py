@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.base import PAGING, Listing, OfDomain, OfProject, Targeted, add_filters, add_long, add_unit
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Text, amount, at, named

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 from osc_lib.exceptions import CommandError
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc import quota_changes as changes
 from limes_osc.base import Listing, Targeted, add_unit, option, read_pair, repeated, titled
 from limes_osc.client import Json, LimesClient, document_of

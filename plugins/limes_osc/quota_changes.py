@@ -8,7 +8,7 @@ from typing import Any
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.base import Listing, add_unit, exclusive, option, time_option, titled
 from limes_osc.client import Json, LimesClient
 from limes_osc.columns import Columns, exact_amount

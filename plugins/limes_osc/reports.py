@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc.base import (
     LimesLister,
     Options,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 from limes_osc import base
 from limes_osc.client import Json
 from limes_osc.columns import (

@@ -12,7 +12,7 @@ from typing import Any
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
-from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
+from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*\Z")
 _UNITS = [unit for unit in Unit if unit.is_measured]

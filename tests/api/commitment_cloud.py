@@ -3,11 +3,11 @@
 from collections import defaultdict
 from dataclasses import replace
 
-from limes.core.catalog import BehaviorRule
-from limes.core.commitments.commitment import Commitment
-from limes.core.commitments.rules import CommitmentRules
-from limes.db.queries import commitments as queries
-from limes.db.queries.catalog import resource_ids
+from limes.catalog.catalog import BehaviorRule
+from limes.catalog.queries import resource_ids
+from limes.commitments import queries
+from limes.commitments.commitment import Commitment
+from limes.commitments.rules import CommitmentRules
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 from tests.support.clock import FrozenClock
 

@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from typing import Any
 
-from limes.actions.commitments import reading
-from limes.core.catalog import select
-from limes.core.commitments.commitment import Commitment, Status
-from limes.errors import LimesError
+from limes.catalog.catalog import select
+from limes.commitments import reading
+from limes.commitments.commitment import Commitment, Status
+from limes.kernel.errors import LimesError
 from tests.api.commitment_cloud import AZS, PROJECTS, UNKNOWN, Cloud
 
 ALLOWED = {

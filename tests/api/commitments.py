@@ -6,7 +6,7 @@ whole region (8192 MiB, berlin uses 512).
 
 from typing import Any
 
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 BEHAVIORS = [

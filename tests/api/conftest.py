@@ -8,7 +8,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.queries.sum_upkeep import wrong_sums
+from limes.usage.sum_upkeep import wrong_sums
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import World, make_world
 from tests.support.databases import MigratedUrlFactory

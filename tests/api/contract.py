@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 
 from limes.api.openapi import build
-from limes.api.routes import DOCUMENTED_RULES, SECTIONS
+from limes.app.routes import DOCUMENTED_RULES, SECTIONS
 
 DOCUMENT = build(SECTIONS, DOCUMENTED_RULES)
 

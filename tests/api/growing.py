@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.catalog.catalog import AutogrowRule, DistributionRule
 from limes.db.engine import Engine
 from tests.api.world import World
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from limes.db.models import LifetimeProject, SubresourceLifetime
+from limes.lifetimes.models import LifetimeProject, SubresourceLifetime
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
 
 DAY = 86400

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.deliver_events import DeliverEvents
-from limes.actions.mail_recipients import QueueMails, Recipients
-from limes.actions.send_mails import Contents, SendMails, Sent
-from limes.db.queries import outbox
-from limes.mail.servers import SmtpMailer
-from limes.mail.templates import Templates, sample
-from limes.settings.notifications import MailSettings, SmtpSettings
-from limes.system import SystemIds
+from limes.app.context import Limes
+from limes.audit import outbox
+from limes.kernel.system import SystemIds
+from limes.notifications.deliver import DeliverEvents
+from limes.notifications.mail.servers import SmtpMailer
+from limes.notifications.mail.templates import Templates, sample
+from limes.notifications.recipients import QueueMails, Recipients
+from limes.notifications.send_mails import Contents, SendMails, Sent
+from limes.notifications.settings import MailSettings, SmtpSettings
 from tests.api.test_notifications import NoJitter
 from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
 from tests.support.limes import with_values

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from limes.api.routes import ROUTES
+from limes.app.routes import ROUTES
 from limes.web.operation import operations_of
 from tests.api.commitments import CORES
 from tests.api.growing import bounds

@@ -11,10 +11,10 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
-from limes.core.catalog import BehaviorRule
-from limes.core.commitments.rules import CommitmentRules
-from limes.core.quota import QuotaSet
+from limes.catalog.catalog import BehaviorRule
+from limes.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
+from limes.quota.rules import QuotaSet
 from tests.api.commitments import BEHAVIORS
 from tests.api.growing import GROWING_CORES, fill_growing
 from tests.api.world import World, make_world
@@ -55,7 +55,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         options = {
             "bind": f"127.0.0.1:{os.environ['PORT']}",
             "threads": THREADS,
-            "worker_class": "limes.worker.thread_worker.StayingThreadWorker",
+            "worker_class": "limes.web.worker.thread_worker.StayingThreadWorker",
             "graceful_timeout": 1,
             "control_socket_disable": True,
         }

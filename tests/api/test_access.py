@@ -2,8 +2,8 @@
 
 import pytest
 
-from limes.api.routes import ROUTES as TABLE
-from limes.errors import BackendError
+from limes.app.routes import ROUTES as TABLE
+from limes.kernel.errors import BackendError
 from limes.web.operation import operations_of, public_paths
 from tests.api.world import BERLIN, FRANCE, GERMANY, IDENTITIES, PARIS, World
 from tests.support.rows import all_rows, changes

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.alerts import AlertRules, ThresholdRule
-from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.catalog.catalog import AutogrowRule, DistributionRule
+from limes.notifications.alerts import AlertRules, ThresholdRule
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.test_attention import PROJECT_BERLIN, PROJECT_DRESDEN, SECRET, fail_scrapes
 from tests.api.world import FRANCE, GERMANY, World

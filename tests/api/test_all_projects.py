@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.reports.projects import CHUNK, ProjectDetails, ProjectReport, stream_projects
-from limes.core.catalog import Catalog, select
+from limes.catalog.catalog import Catalog, select
 from limes.db.engine import Engine
+from limes.reports.projects import CHUNK, ProjectDetails, ProjectReport, stream_projects
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, World
 
 GERMAN, FRENCH = {"id": GERMANY, "name": "germany"}, {"id": FRANCE, "name": "france"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.reading import sample_utilisation
+from limes.commitments.reading import sample_utilisation
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.quota_requests import AutoApprovalRule, Wish, first_match
-from limes.core.units import Unit
+from limes.kernel.units import Unit
+from limes.requests.rules import AutoApprovalRule, Wish, first_match
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, show, status
 from tests.api.test_audit import events, payload
 from tests.api.world import World

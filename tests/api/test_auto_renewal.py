@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import renew_and_settle, settle_commitments
+from limes.commitments.settle import renew_and_settle, settle_commitments
 from tests.api.commitments import NOW, PATHS, amounts, ask, commit, listed, offer, take
 from tests.api.world import World
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import DistributionRule
-from limes.core.constraints import QuotaOverrides
+from limes.catalog.catalog import DistributionRule
+from limes.quota.constraints import QuotaOverrides
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.growing import RULE, bounds, make_growing
 from tests.api.quotas import DOMAIN, PROJECT, put, resources

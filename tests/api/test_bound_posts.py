@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from limes.actions.deliver_events import DeliverEvents, Outcome
-from limes.actions.notifications import BoundPosts
+from limes.audit import outbox
 from limes.audit.sinks import WebhookSink
-from limes.db.queries import outbox
-from limes.mail.templates import sample
-from limes.outgoing import GuardedSession
-from limes.system import SystemIds
+from limes.kernel.outgoing import GuardedSession
+from limes.kernel.system import SystemIds
+from limes.notifications.deliver import DeliverEvents, Outcome
+from limes.notifications.mail.templates import sample
+from limes.notifications.outbox import BoundPosts
 from tests.api.quota_requests import act, asked
 from tests.api.test_notifications import SECRET, NoJitter, Receiver, receiver
 from tests.api.world import World

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, ask, commit, cores_from, listed
 from tests.api.world import World
 from tests.support.rows import all_rows, changes

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.core.commitments.rules import CommitmentRules
+from limes.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, commit, delete, events, offer, post
 from tests.api.world import World
 from tests.support.rows import all_rows, changes

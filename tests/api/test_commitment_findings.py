@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments import create, reading, reshape
-from limes.actions.commitments.reshape import Conversion
-from limes.actions.commitments.settle import settle_commitments
-from limes.actions.context import Limes
-from limes.actions.sync_catalog import sync_catalog
-from limes.core.catalog import BehaviorRule, Catalog, select
-from limes.core.commitments.commitment import Commitment
-from limes.core.commitments.rules import CommitmentRules
-from limes.db.queries import commitments as queries
-from limes.errors import NotFound
+from limes.app.context import Limes
+from limes.catalog.catalog import BehaviorRule, Catalog, select
+from limes.collector.sync_catalog import sync_catalog
+from limes.commitments import create, queries, reading, reshape
+from limes.commitments.commitment import Commitment
+from limes.commitments.reshape import Conversion
+from limes.commitments.rules import CommitmentRules
+from limes.commitments.settle import settle_commitments
+from limes.kernel.errors import NotFound
 from tests.api.commitments import (
     BEHAVIORS,
     NOW,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.actions.commitments.settle import settle_commitments
+from limes.commitments.settle import settle_commitments
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, cores_from, listed, offer, post, take
 from tests.api.quotas import request_quotas
 from tests.api.world import World

@@ -16,15 +16,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from limes.actions.commitments import create, reading, reshape, settle
-from limes.actions.commitments.reshape import Conversion
 from limes.audit.events import Initiator
-from limes.core.catalog import select
-from limes.core.commitments.commitment import Commitment, Status
-from limes.core.commitments.rules import CommitmentRequest, conversion_rates
-from limes.db.queries.catalog import lock_resources
-from limes.db.queries.commitment_events import NumberedEvent
-from limes.errors import LimesError
+from limes.catalog.catalog import select
+from limes.catalog.queries import lock_resources
+from limes.commitments import create, reading, reshape, settle
+from limes.commitments.commitment import Commitment, Status
+from limes.commitments.events import NumberedEvent
+from limes.commitments.reshape import Conversion
+from limes.commitments.rules import CommitmentRequest, conversion_rates
+from limes.kernel.errors import LimesError
 from tests.api.commitment_cloud import AZS, BEHAVIORS, CORES, PROJECTS, RULES, UNKNOWN, VOLUME, WORTH, Cloud
 from tests.api.commitment_invariants import check_capacity, check_lists, check_transitions
 from tests.api.world import World

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import settle_commitments
-from limes.core.catalog import BehaviorRule
-from limes.core.commitments.rules import CommitmentRules
+from limes.catalog.catalog import BehaviorRule
+from limes.commitments.rules import CommitmentRules
+from limes.commitments.settle import settle_commitments
 from tests.api.commitments import (
     BEHAVIORS,
     CORES,

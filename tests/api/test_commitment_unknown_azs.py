@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.commitments.rules import CommitmentRules
+from limes.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, ask, commit, offer, take
 from tests.api.world import World
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.reading import sample_utilisation
-from limes.core.commitments.plan import DayOfUse, recommended_amount
+from limes.commitments.plan import DayOfUse, recommended_amount
+from limes.commitments.reading import sample_utilisation
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.world import World
 from tests.support.rows import all_rows, changes

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.commitments.rules import CommitmentRules
+from limes.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, post, take, wish, with_volumes
 from tests.api.quotas import request_quotas
 from tests.api.world import World

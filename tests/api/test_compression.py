@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from falcon.testing import create_environ
 
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from limes.web.encoding import SMALLEST, accepts_gzip
 from limes.web.operational import Mount
 from tests.api.world import BERLIN, GERMANY, World

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.scrape_usage import claim_scrapes, scrape_project
 from limes.backends import AZUsage, BackendError
+from limes.collector.scrape_usage import claim_scrapes, scrape_project
 from tests.api.commitments import PATHS
 from tests.api.quotas import request_quotas
 from tests.api.test_critical_commitments import firing, metric, remembered, tell

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes.api.routes import ROUTES as TABLE
+from limes.app.routes import ROUTES as TABLE
 from limes.web.operation import operations_of
 from tests.api.test_access import PROJECT, ROUTES
 from tests.api.world import BERLIN, GERMANY, World

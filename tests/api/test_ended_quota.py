@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.mail.templates import Around, Templates, sample
+from limes.notifications.mail.templates import Around, Templates, sample
 from tests.api.quota_requests import quota
 from tests.api.temporary import DAY, START, later, set_quota, use
 from tests.api.test_notifications import told

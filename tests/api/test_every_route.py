@@ -9,10 +9,10 @@ import io
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from limes.api.routes import ROUTES
-from limes.metrics.counters import CommitmentChanges
-from limes.metrics.data import DataMetrics
-from limes.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
+from limes.app.routes import ROUTES
+from limes.reports.metrics.counters import CommitmentChanges
+from limes.reports.metrics.data import DataMetrics
+from limes.reports.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
 from limes.web.operation import operations_of
 from tests.api.refused import refuse
 from tests.api.tour import (

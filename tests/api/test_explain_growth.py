@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import DistributionRule
-from limes.core.constraints import Constraint, ConstraintSet, QuotaOverrides
+from limes.catalog.catalog import DistributionRule
+from limes.quota.constraints import Constraint, ConstraintSet, QuotaOverrides
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.growing import RULE, make_growing
 from tests.api.quotas import DOMAIN, PROJECT

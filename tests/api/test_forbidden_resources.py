@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.reading import sample_utilisation
-from limes.actions.commitments.settle import settle_commitments
-from limes.core.commitments.rules import CommitmentRules
+from limes.commitments.reading import sample_utilisation
+from limes.commitments.rules import CommitmentRules
+from limes.commitments.settle import settle_commitments
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
 from tests.api.world import DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.quota_requests import AutoApprovalRule
+from limes.quota.constraints import Constraint, ConstraintSet
+from limes.requests.rules import AutoApprovalRule
 from tests.api.growing import bounds, make_growing
 from tests.api.quota_requests import act, ask, asked, quota, show
 from tests.api.quotas import PROJECT, put, resources

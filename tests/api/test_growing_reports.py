@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import DistributionRule
+from limes.catalog.catalog import DistributionRule
 from tests.api.growing import GROWING_CORES, RULE, make_growing
 from tests.api.quotas import DOMAIN, PROJECT, resources
 from tests.api.world import FRANCE, IDENTITIES, World

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.reading import sample_utilisation
-from limes.actions.growth.sample import sample_growth
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.commitments.reading import sample_utilisation
+from limes.growth.sample import sample_growth
+from limes.metering import queries as metering
+from limes.metering.queries import StepRow
 from tests.api.commitments import PATHS, commit
 from tests.api.test_usage_reports import DAY, HOUR, close
 from tests.api.world import BERLIN, GERMANY, World

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.reading import sample_utilisation
+from limes.commitments.reading import sample_utilisation
 from tests.api.commitments import PATHS, commit
 from tests.api.test_growth import DAY, DOMAIN, HOUR, grow, history, sample, use
 from tests.api.test_usage_reports import JANUARY

@@ -8,10 +8,10 @@ import pytest
 
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
-from limes.core.catalog import BehaviorRule
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.quota import LowPrivLimit, LowPrivRules
-from limes.core.units import MAX_AMOUNT
+from limes.catalog.catalog import BehaviorRule
+from limes.kernel.units import MAX_AMOUNT
+from limes.quota.constraints import Constraint, ConstraintSet
+from limes.quota.rules import LowPrivLimit, LowPrivRules
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World

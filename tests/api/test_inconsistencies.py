@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.api.test_attention import IN_GERMANY, PROJECT_BERLIN, PROJECT_DRESDEN
 from tests.api.world import BERLIN, DRESDEN, World
 

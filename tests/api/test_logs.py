@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes import logs
+from limes.kernel import logs
 from tests.api.world import GERMANY, World
 
 DOMAIN = f"/v1/domains/{GERMANY}"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mail_recipients import Recipients, Subscriptions
-from limes.actions.send_mails import Sent
-from limes.core.notifications import RecipientRule
-from limes.errors import Unavailable
-from limes.mail.templates import sample
-from limes.settings.notifications import MailSettings
+from limes.kernel.errors import Unavailable
+from limes.notifications.mail.templates import sample
+from limes.notifications.recipients import Recipients, Subscriptions
+from limes.notifications.rules import RecipientRule
+from limes.notifications.send_mails import Sent
+from limes.notifications.settings import MailSettings
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
 
 __all__ = ["post", "server"]

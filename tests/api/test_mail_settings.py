@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mail_recipients import MailPreferences
-from limes.actions.send_mails import Sent
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
-from limes.db.queries import mails as queries
-from limes.errors import Unavailable
-from limes.mail.templates import KINDS
+from limes.kernel.errors import Unavailable
+from limes.notifications import queries
+from limes.notifications.mail.templates import KINDS
+from limes.notifications.recipients import MailPreferences
+from limes.notifications.send_mails import Sent
 from tests.api.post import Post, post, recipients, server
 from tests.api.test_unsubscribe import ask, unsubscribe_path
 from tests.api.world import Addresses, World

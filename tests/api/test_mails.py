@@ -9,16 +9,16 @@ import pytest
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.actions.mail_recipients import Recipients
-from limes.actions.send_mails import Sent
-from limes.core.notifications import REQUEST_KINDS
-from limes.mail.mailer import Mail, Outcome
-from limes.mail.servers import MailApi, SmtpSession
-from limes.mail.templates import KINDS, Around, Templates, sample
-from limes.metrics.counters import MailCounters
-from limes.metrics.gauges import mail_gauges
-from limes.outgoing import TimedAdapter
-from limes.settings.notifications import MailSettings
+from limes.kernel.outgoing import TimedAdapter
+from limes.notifications.mail.mailer import Mail, Outcome
+from limes.notifications.mail.servers import MailApi, SmtpSession
+from limes.notifications.mail.templates import KINDS, Around, Templates, sample
+from limes.notifications.recipients import Recipients
+from limes.notifications.rules import REQUEST_KINDS
+from limes.notifications.send_mails import Sent
+from limes.notifications.settings import MailSettings
+from limes.reports.metrics.counters import MailCounters
+from limes.reports.metrics.gauges import mail_gauges
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, recipients, server
 from tests.api.test_notifications import Receiver, notifier, receiver, told

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.api.routes import ROUTES
+from limes.app.routes import ROUTES
 from limes.web.operation import operations_of
 from tests.api.world import BERLIN, GERMANY, World
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from limes.actions.deliver_events import DeliverEvents
-from limes.actions.notify import notify
+from limes.app.build.mails import notification_jobs
+from limes.app.settings import Settings
 from limes.audit.sinks import LogSink, Sink, WebhookSink
-from limes.composition.mails import notification_jobs
-from limes.core.catalog import Catalog
-from limes.core.notifications import decide
-from limes.outgoing import GuardedSession
-from limes.settings import Settings
+from limes.catalog.catalog import Catalog
+from limes.kernel.outgoing import GuardedSession
+from limes.notifications.deliver import DeliverEvents
+from limes.notifications.rules import decide
+from limes.reports.notify import notify
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, offer
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
 from tests.support.http_server import HttpServer
@@ -135,7 +135,7 @@ def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pyte
     names = [event["event"] for event in cloud.get("/v1/commitments?since=0")["events"]]
     assert (names.count("superseded"), names.count("created")) == (4, 10)
     for size in range(1, len(names) + 1):
-        monkeypatch.setattr("limes.actions.notify._EVENTS", size)
+        monkeypatch.setattr("limes.reports.notify._EVENTS", size)
         cloud.run("DELETE FROM audit_outbox")
         cloud.run("UPDATE notification_cursor SET last = %s", [origin])
         counts = [notifier(cloud)() for _ in range(len(names))]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.schemas import APIOperation
 
-from limes.api.routes import ROUTES
+from limes.app.routes import ROUTES
 from limes.db.migrate import limes_migrations
 from limes.web.operation import operations_of, public_paths
 from tests.api.commitments import CORES, NOW, PATHS

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering.close import close_days
-from limes.db.queries import metering
-from limes.db.queries.metering import GapRow
+from limes.metering import queries as metering
+from limes.metering.close import close_days
+from limes.metering.queries import GapRow
 from tests.api import test_growth
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.test_growth import DAY, HOUR, forecasts, grow, history, sample, use

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from limes.api.parameters import Choice, Flag, Moment, Parameter, WholeNumber, YesOrNo
-from limes.api.routes import ROUTES
+from limes.app.routes import ROUTES
 from limes.web.operation import operations_of
 from tests.api.commitments import BEHAVIORS
 from tests.api.quota_requests import asked

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.quotas import DOMAIN, request_quotas
 from tests.api.world import FRANCE, GERMANY, World

@@ -7,8 +7,8 @@ import pytest
 
 from limes.api.policy import RULES
 from limes.auth.policy import Policy, Rule
-from limes.db.queries import quota_requests as queries
-from limes.db.queries.quota_requests import EventRow
+from limes.requests import queries
+from limes.requests.queries import EventRow
 from tests.api.quota_requests import PATHS, act, ask, asked, quota, show, status
 from tests.api.quotas import request_quotas
 from tests.api.world import World

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import BehaviorRule, DistributionRule
-from limes.core.quota import LowPrivLimit, LowPrivRules
+from limes.catalog.catalog import BehaviorRule, DistributionRule
+from limes.quota.rules import LowPrivLimit, LowPrivRules
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import DRESDEN, FRANCE, World
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.quota import QuotaSet
+from limes.quota.rules import QuotaSet
 from tests.api.growing import make_growing
 from tests.api.quota_requests import PATHS, quota, services, show
 from tests.api.quotas import put

@@ -8,7 +8,7 @@ import pytest
 
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.api.commitments import NOW
 from tests.api.quotas import DOMAIN, PROJECT, resources
 from tests.api.world import BERLIN, DRESDEN, FRANCE, World

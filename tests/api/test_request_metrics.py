@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.metrics.gauges import request_gauges
+from limes.reports.metrics.gauges import request_gauges
 from tests.api.quota_requests import act, asked
 from tests.api.temporary import DAY
 from tests.api.world import World

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limes.core.quota_requests import AutoApprovalRule
-from limes.mail.templates import Around, Templates, sample
+from limes.notifications.mail.templates import Around, Templates, sample
+from limes.requests.rules import AutoApprovalRule
 from tests.api.quota_requests import PATHS, act, ask, asked, services
 from tests.api.temporary import START
 from tests.api.test_notifications import notifier, told

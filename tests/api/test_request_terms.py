@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.quota_requests import AutoApprovalRule
+from limes.requests.rules import AutoApprovalRule
 from tests.api.growing import make_growing
 from tests.api.quota_requests import PATHS, act, asked, kinds, quota, services, show, status
 from tests.api.quotas import request_quotas

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import BERLIN, GERMANY, World
 

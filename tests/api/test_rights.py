@@ -7,8 +7,8 @@ import pytest
 
 from limes.api.policy import RULES
 from limes.auth.policy import Policy, Rule
-from limes.core.commitments.rules import CommitmentRules
-from limes.core.quota import LowPrivLimit, LowPrivRules
+from limes.commitments.rules import CommitmentRules
+from limes.quota.rules import LowPrivLimit, LowPrivRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, listed_with_deadlines
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, IDENTITIES, World

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import settle_commitments
 from limes.api import parameters
-from limes.api.routes import ROUTES
-from limes.core.commitments.rules import CommitmentRules
+from limes.app.routes import ROUTES
+from limes.commitments.rules import CommitmentRules
+from limes.commitments.settle import settle_commitments
 from tests.api.commitments import BEHAVIORS, NOW, commit
 from tests.api.world import World
 
@@ -148,7 +148,7 @@ def test_a_selection_is_looked_for_until_there_is_something_to_tell(
     make: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer without changes is the end for who follows them."""
-    monkeypatch.setattr("limes.actions.commitments.reading._EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr("limes.commitments.reading._EVENTS_AT_ONCE", 2)
     world = make(behaviors=BEHAVIORS)
     for _ in range(5):
         commit(world)

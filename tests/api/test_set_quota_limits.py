@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.core.catalog import BehaviorRule
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.quota import LowPrivLimit, LowPrivRules
+from limes.catalog.catalog import BehaviorRule
+from limes.quota.constraints import Constraint, ConstraintSet
+from limes.quota.rules import LowPrivLimit, LowPrivRules
 from tests.api.quotas import DOMAIN, PROJECT, body, put
 from tests.api.world import DRESDEN, World
 

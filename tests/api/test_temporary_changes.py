@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.quota import LowPrivLimit, LowPrivRules
+from limes.quota.rules import LowPrivLimit, LowPrivRules
 from tests.api.quota_requests import PATHS, quota
 from tests.api.temporary import START, history, later, set_quota, temporary, use
 from tests.api.world import World

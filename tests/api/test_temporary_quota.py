@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from limes.core.catalog import Catalog
-from limes.core.constraints import Constraint, ConstraintSet
+from limes.catalog.catalog import Catalog
+from limes.quota.constraints import Constraint, ConstraintSet
 from tests.api.growing import GROWING_CORES
 from tests.api.quota_requests import PATHS, quota
 from tests.api.quotas import request_quotas, resources

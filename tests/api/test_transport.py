@@ -74,7 +74,7 @@ def test_ids_with_a_nul_are_unknown(world: World, method: str, path: str) -> Non
 
 
 def test_a_path_cannot_forge_log_lines(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    from limes.logs import formatter
+    from limes.kernel.logs import formatter
 
     with caplog.at_level(logging.INFO, "limes.access"):
         world.request("GET", "/v1/domains/x%0Aforged%1B%E2%80%A8line")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.send_mails import Sent
-from limes.db.queries import mails as queries
-from limes.mail.mailer import Subscription
+from limes.notifications import queries
+from limes.notifications.mail.mailer import Subscription
+from limes.notifications.send_mails import Sent
 from tests.api.post import ALICE, BOB, Post, post, recipients, server
 from tests.api.world import UNSUBSCRIBE_LINKS, World
 from tests.support.mail_server import text_of

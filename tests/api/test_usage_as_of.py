@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.metering import queries as metering
+from limes.metering.queries import StepRow
 from tests.api.test_usage_reports import DAY, FEBRUARY, HOUR, JANUARY, close
 from tests.api.world import BERLIN, GERMANY, World
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering.close import close_days
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.metering import queries as metering
+from limes.metering.close import close_days
+from limes.metering.queries import StepRow
 from tests.api.world import BERLIN, DRESDEN, GERMANY, PARIS, World
 
 HOUR, DAY = 3600, 86400
@@ -226,7 +226,7 @@ def test_pages_of_projects(metered: World) -> None:
 @pytest.mark.sql
 def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page has at most so many hours of projects, whatever `limit` says."""
-    monkeypatch.setattr("limes.actions.metering.report._BUCKETS", 700)
+    monkeypatch.setattr("limes.metering.report._BUCKETS", 700)
     use(metered, 5, project=PARIS)
     metered.clock.advance(14 * DAY)
     path, pages = f"/v1/usage-reports?from={JANUARY}&granularity=hour&limit=20000", []

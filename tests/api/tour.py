@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from limes.api import parameters as p
-from limes.api.routes import ROUTES, SECTIONS
-from limes.core.catalog import DistributionRule
-from limes.core.commitments.rules import CommitmentRules
-from limes.core.quota import QuotaSet
+from limes.app.routes import ROUTES, SECTIONS
+from limes.catalog.catalog import DistributionRule
+from limes.commitments.rules import CommitmentRules
+from limes.quota.rules import QuotaSet
 from limes.web.operation import operations_of
 from tests.api.answers import Answers
 from tests.api.commitments import BEHAVIORS, CORES

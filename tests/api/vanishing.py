@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from limes.actions.context import Limes
-from limes.actions.discover import discover
+from limes.app.context import Limes
 from limes.backends import DomainInfo, ProjectInfo
+from limes.collector.discover import discover
 from tests.api.world import World
 from tests.collector.lab import FakeKeystone
 

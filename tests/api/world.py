@@ -12,31 +12,31 @@ from typing import Any
 
 import falcon.testing
 
-from limes.actions import discover
-from limes.actions.context import Limes
-from limes.actions.mail_recipients import MailPreferences, Subscriptions
-from limes.actions.quota_requests.decide import expire_requests
-from limes.actions.settle_temporary_quotas import settle_temporary_quotas
-from limes.actions.sync_catalog import sync_catalog
-from limes.api.app import create_app
 from limes.api.call import ApiCollaborators
-from limes.api.handlers import reports as report_handlers
 from limes.api.policy import RULES
+from limes.app.api import create_app
+from limes.app.context import Limes
 from limes.audit.events import of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.backends.loader import Backends
-from limes.core.alerts import AlertRules
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.commitments.rules import CommitmentRules
-from limes.core.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
-from limes.core.quota import LowPrivRules, QuotaSet
-from limes.core.quota_requests import AutoApprovalRule
-from limes.core.units import Unit
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.collector import discover
+from limes.collector.sync_catalog import sync_catalog
+from limes.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
-from limes.errors import NotFound, Unauthorized, Unavailable
-from limes.mail.mailer import Unsubscribe
-from limes.mail.templates import KINDS
+from limes.kernel.errors import NotFound, Unauthorized, Unavailable
+from limes.kernel.units import Unit
+from limes.notifications.alerts import AlertRules
+from limes.notifications.mail.mailer import Unsubscribe
+from limes.notifications.mail.templates import KINDS
+from limes.notifications.recipients import MailPreferences, Subscriptions
+from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
+from limes.quota.rules import LowPrivRules, QuotaSet
+from limes.quota.settle_temporary import settle_temporary_quotas
+from limes.reports import handlers as report_handlers
+from limes.requests.decide import expire_requests
+from limes.requests.rules import AutoApprovalRule
 from limes.web.operational import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock

@@ -21,7 +21,7 @@ from limes.backends import (
     calls,
 )
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.placement_cloud import PlacementCloud
 from tests.backends.quota_cases import QuotaCases, usage_anywhere

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.backends import UNKNOWN_AZ, BackendError, ProjectInfo, QuotaBackend, calls
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef, Unit
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef, Unit
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.placement_cases import TOKEN, project_named
 from tests.backends.placement_cloud import PlacementCloud

@@ -10,7 +10,7 @@ from keystoneauth1.session import Session
 
 from limes.backends import DomainInfo, ProjectInfo, QuotaBackend, ResourceUsage, calls
 from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog, ServiceDef
+from limes.catalog.catalog import Catalog, ServiceDef
 from tests.backends.conftest import AZS
 from tests.support.keystone import RealKeystone
 

@@ -13,7 +13,7 @@ import yaml
 
 from limes.backends import AZCapacity, CapacityBackend, DomainInfo, ProjectInfo, QuotaBackend, calls
 from limes.backends.contract import CapacityBackendContract
-from limes.core.catalog import Catalog, ServiceDef
+from limes.catalog.catalog import Catalog, ServiceDef
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCases, report
 from tests.support.processes import ServerProcess, free_port, http_answers

@@ -4,6 +4,8 @@ from typing import Any
 
 from falcon import testing
 
+from limes.app.liquid.app import RULES, create_app
+from limes.app.liquid.handlers import LiquidCollaborators
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.backends import (
@@ -15,9 +17,7 @@ from limes.backends import (
     ResourceDemand,
     ServiceDef,
 )
-from limes.liquid.app import RULES, create_app
-from limes.liquid.handlers import LiquidCollaborators
-from limes.system import SystemClock, SystemIds
+from limes.kernel.system import SystemClock, SystemIds
 from tests.backends.conftest import AZS, load_quota
 
 OBJECTS = ("storage", "objects")

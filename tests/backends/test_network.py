@@ -10,7 +10,7 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 
 from limes.backends import UNLIMITED, BackendError, ProjectInfo, QuotaBackend
-from limes.core.catalog import ServiceDef
+from limes.catalog.catalog import ServiceDef
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import (
     QuotaCasesOfNewProjects,

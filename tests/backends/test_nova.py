@@ -20,7 +20,7 @@ from limes.backends import (
     calls,
 )
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCases, quotas, report, set_quota, usage
 from tests.integration.whole.house import House

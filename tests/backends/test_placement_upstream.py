@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from limes.backends import BackendError, ProjectInfo, calls
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from tests.backends.conftest import AZS, load_quota
 from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params
 from tests.backends.placement_cloud import PlacementCloud

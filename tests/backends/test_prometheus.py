@@ -9,7 +9,7 @@ import requests
 
 from limes.backends import AZCapacity, BackendError, CapacityBackend, ConfigError, ResourceDef, ServiceDef, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity
 from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.prometheus import find_program

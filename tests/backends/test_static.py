@@ -20,8 +20,8 @@ from limes.backends import (
 )
 from limes.backends.contract import CapacityBackendContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.errors import ConfigError
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.kernel.errors import ConfigError
 from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCases, report, set_quota
 

@@ -23,10 +23,10 @@ from limes.backends import (
     UsageReport,
     calls,
 )
+from limes.backends.amounts import Unlimited
 from limes.backends.validation import validate_capacity, validate_usage
-from limes.core.catalog import Catalog
-from limes.core.quota import Unlimited
-from limes.core.units import MAX_AMOUNT
+from limes.catalog.catalog import Catalog
+from limes.kernel.units import MAX_AMOUNT
 
 SERVICE = ServiceDef(
     "compute", "compute", {"cores": ResourceDef("cores"), "disks": ResourceDef("disks", tracks_quota=False)}

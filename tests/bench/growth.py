@@ -11,9 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from limes.actions.growth.sample import sample_growth
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
+from limes.growth.sample import sample_growth
 from tests.bench.awake import processors_awake
 from tests.bench.limes import data
 from tests.bench.limes.server import ROOT, prepare

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import requests
 
-from limes.actions.metering.close import close_days
-from limes.core.calendar import DAY, HOUR, month_of, next_month
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.kernel.calendar import DAY, HOUR, month_of, next_month
+from limes.metering import queries as metering
+from limes.metering.close import close_days
+from limes.metering.queries import StepRow
 from tests.bench.awake import processors_awake
 from tests.bench.limes import data
 from tests.bench.limes.server import TOKEN, config, prepare, running_api, worker_memory

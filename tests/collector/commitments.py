@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from limes.backends import AZCapacity, AZUsage
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from tests.collector.lab import Lab
 
 YEAR = 365 * 86400

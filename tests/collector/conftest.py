@@ -7,7 +7,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.queries.sum_upkeep import wrong_sums
+from limes.usage.sum_upkeep import wrong_sums
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from limes.backends import AZCapacity, AZUsage
-from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.catalog.catalog import AutogrowRule, DistributionRule
 from tests.collector.commitments import RULE as COMMITMENTS
 from tests.collector.lab import Lab
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from limes.actions.growth.sample import sample_growth
+from limes.growth.sample import sample_growth
 from tests.collector.lab import AZCapacity, AZUsage, Lab
 from tests.collector.metering import with_metering
 

@@ -8,18 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from limes.actions.commitments.settle import settle_commitments
-from limes.actions.context import Limes, Telemetry
-from limes.actions.discover import discover, request_sync
-from limes.actions.distribute_quota import DistributionOutcome, distribute_next
-from limes.actions.follow_configuration import follow_models
-from limes.actions.growth.sample import sample_project
-from limes.actions.metering.usage import meter_usage
-from limes.actions.project_tasks import Listener
-from limes.actions.push_quota import push_next
-from limes.actions.scrape_capacity import CapacityOutcome, scrape_next_capacitor
-from limes.actions.scrape_usage import claim_scrapes, scrape_project
-from limes.actions.sync_catalog import sync_catalog
+from limes.app.context import Limes, Telemetry
+from limes.autogrow.distribute import DistributionOutcome, distribute_next
 from limes.backends import (
     AZCapacity,
     AZUsage,
@@ -37,10 +27,20 @@ from limes.backends import (
     UsageReport,
 )
 from limes.backends.loader import Backends
-from limes.core.catalog import Catalog
-from limes.core.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
+from limes.catalog.catalog import Catalog
+from limes.collector.discover import discover, request_sync
+from limes.collector.follow_configuration import follow_models
+from limes.collector.scrape_capacity import CapacityOutcome, scrape_next_capacitor
+from limes.collector.scrape_usage import claim_scrapes, scrape_project
+from limes.collector.sync_catalog import sync_catalog
+from limes.commitments.settle import settle_commitments
 from limes.db.engine import Engine
-from limes.system import Jitter
+from limes.growth.sample import sample_project
+from limes.kernel.system import Jitter
+from limes.metering.usage import meter_usage
+from limes.projects.scrape import Listener
+from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
+from limes.quota.push_quota import push_next
 from tests.support.clock import FrozenClock
 from tests.support.limes import make_limes, make_settings, with_values
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from limes.actions.lifetimes import clean_up_lifetimes, record_lifetimes, show_lifetimes
-from limes.api.answers.lifetimes import seconds_within
 from limes.backends import AZUsage
-from limes.core.lifetimes import Followed, LifetimeRule
-from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
-from limes.settings.metering import SubresourceLifetimeSettings
+from limes.lifetimes.answers import seconds_within
+from limes.lifetimes.queries import LifetimeFilter, LifetimeRow
+from limes.lifetimes.record import clean_up_lifetimes, record_lifetimes, show_lifetimes
+from limes.lifetimes.rules import Followed, LifetimeRule
+from limes.lifetimes.settings import SubresourceLifetimeSettings
 from tests.collector.lab import Lab
 
 FOLLOWED: Followed = {("compute", "cores"): ("flavor", "size"), ("volume", "capacity"): ("size",)}

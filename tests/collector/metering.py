@@ -6,16 +6,16 @@ from typing import Any
 
 import orjson
 
-from limes.actions.context import Limes
-from limes.actions.metering.close import close_days
-from limes.actions.metering.entries import UsageEntry, UsageQuery
-from limes.actions.scrape_usage import claim_scrapes, scrape_project
-from limes.core.calendar import HOUR, Granularity
-from limes.core.catalog import Catalog
-from limes.core.units import Unit
-from limes.db.queries import commitment_events
-from limes.db.queries.commitment_events import EventRow
-from limes.errors import BackendError
+from limes.app.context import Limes
+from limes.catalog.catalog import Catalog
+from limes.collector.scrape_usage import claim_scrapes, scrape_project
+from limes.commitments import events as commitment_events
+from limes.commitments.events import EventRow
+from limes.kernel.calendar import HOUR, Granularity
+from limes.kernel.errors import BackendError
+from limes.kernel.units import Unit
+from limes.metering.close import close_days
+from limes.metering.entries import UsageEntry, UsageQuery
 from tests.collector.lab import BERLIN, COMPUTE, GERMANY, VOLUME, AZUsage, Lab
 from tests.support.limes import with_values
 from tests.support.usage import read_entries

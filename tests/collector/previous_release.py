@@ -7,16 +7,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.metering import close
-from limes.actions.metering.sources import Sources, load_gaps, load_sources, lock_account, window_at
-from limes.core.calendar import DAY, Bucket, Granularity, month_of
-from limes.core.metering import integrate_each
-from limes.db.queries import usage_accounts as accounts
-from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State, take_pending
-from limes.db.queries.usage_sources import StoredAccount
+from limes.app.context import Limes
 from limes.db.transactions import atomic
+from limes.kernel.calendar import DAY, Bucket, Granularity, month_of
+from limes.metering import accounts, close
+from limes.metering import source_queries as sources
+from limes.metering.accounts import State, take_pending
+from limes.metering.rules import integrate_each
+from limes.metering.source_queries import StoredAccount
+from limes.metering.sources import Sources, load_gaps, load_sources, lock_account, window_at
 from tests.collector.lab import Lab
 
 
@@ -81,7 +80,7 @@ def previous_rules() -> Iterator[None]:
     """Nothing is pooled."""
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("limes.actions.metering.sources.integrate_zones", integrate_each)
+        patch.setattr("limes.metering.sources.integrate_zones", integrate_each)
         patch.setattr(Sources, "is_pooled", lambda *_: False)
         yield
 

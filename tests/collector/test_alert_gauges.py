@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from limes.core.alerts import SEVERITIES
-from limes.metrics.gauges import AlertGauges
+from limes.notifications.alerts import SEVERITIES
+from limes.reports.metrics.gauges import AlertGauges
 from tests.collector.conftest import Lab
 
 

@@ -9,13 +9,13 @@ import pytest
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
-from limes.actions.push_quota import push_quota
-from limes.actions.scrape_usage import claim_scrapes
 from limes.backends import BackendError, BackendOutage, calls
 from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, is_outage
+from limes.collector.scrape_usage import claim_scrapes
 from limes.collector.service_jobs import push_job, scrape_job
-from limes.errors import BackendPaused
-from limes.metrics.counters import OutcomeCounter
+from limes.kernel.errors import BackendPaused
+from limes.quota.push_quota import push_quota
+from limes.reports.metrics.counters import OutcomeCounter
 from tests.collector.lab import BERLIN, COMPUTE, FakeService, Lab, NoJitter
 from tests.support.clock import FrozenClock
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.reports.attention import Where, find_alerts
 from limes.backends import AZCapacity, BackendError
-from limes.core.catalog import select
-from limes.core.units import falls
+from limes.catalog.catalog import select
+from limes.kernel.units import falls
+from limes.projects.scope import Where
+from limes.reports.attention import find_alerts
 from tests.collector.growing import az_quotas, make_used, provide, set_due
 from tests.collector.lab import FakeCapacitor, Lab
 from tests.support.statements import count_statements

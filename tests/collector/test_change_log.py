@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.follow_configuration import check_consistency
 from limes.backends import AZUsage
-from limes.core.constraints import Constraint, ConstraintSet
+from limes.collector.follow_configuration import check_consistency
+from limes.quota.constraints import Constraint, ConstraintSet
 from tests.collector.lab import DRESDEN, GERMANY, PARIS, Lab
 
 CORES = ("compute", "cores")

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.follow_configuration import check_consistency, follow_models
-from limes.actions.reports.inconsistencies import find_inconsistencies
-from limes.core.catalog import Catalog, select
-from limes.core.constraints import Constraint, ConstraintSet
+from limes.catalog.catalog import Catalog, select
+from limes.collector.follow_configuration import check_consistency, follow_models
+from limes.quota.constraints import Constraint, ConstraintSet
+from limes.reports.inconsistencies import find_inconsistencies
 from tests.collector.growing import GROWTH, az_quotas, distributions, due_at, history, kept_changes, provide, use
 from tests.collector.lab import COMPUTE, VOLUME, Lab
 from tests.concurrency.test_quota import at_once

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.push_quota import push_quota
 from limes.backends import ProjectInfo
 from limes.db.engine import Engine
-from limes.db.queries import tasks
+from limes.projects import tasks
+from limes.quota.push_quota import push_quota
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 
 pytestmark = pytest.mark.sql

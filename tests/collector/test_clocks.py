@@ -5,12 +5,12 @@ from functools import partial
 
 import pytest
 
-from limes.actions.discover import request_sync
-from limes.actions.project_tasks import run_if_due
-from limes.actions.push_quota import push_quota
-from limes.actions.scrape_usage import claim_scrapes
+from limes.collector.discover import request_sync
 from limes.collector.loop import ClockWatch, Job, Loop, watch_for_jumps
+from limes.collector.scrape_usage import claim_scrapes
 from limes.db.engine import Engine
+from limes.projects.claims import run_if_due
+from limes.quota.push_quota import push_quota
 from tests.collector.lab import Lab
 
 YEAR = 365 * 86400

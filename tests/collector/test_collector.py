@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import requests
 
-from limes.actions.context import Cluster
+from limes.app.build.collector import build_collector
+from limes.app.context import Cluster
 from limes.backends import AZCapacity, AZUsage, BackendError
 from limes.collector.runner import Collector
-from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.errors import StartupError
-from limes.settings.metering import SubresourceLifetimeSettings
+from limes.kernel.errors import StartupError
+from limes.lifetimes.settings import SubresourceLifetimeSettings
 from tests.collector.lab import (
     BERLIN,
     COMPUTE,

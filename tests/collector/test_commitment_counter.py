@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from limes.commitments import events as commitment_events
 from limes.db.engine import Engine
-from limes.db.queries import commitment_events
-from limes.errors import Unavailable
-from limes.metrics.counters import CommitmentChanges
+from limes.kernel.errors import Unavailable
+from limes.reports.metrics.counters import CommitmentChanges
 from tests.collector.commitments import add, capacity, make_committed
 from tests.collector.lab import Lab
 
@@ -45,7 +45,7 @@ def test_a_long_history_is_counted_in_pieces(lab: Lab, monkeypatch: pytest.Monke
     capacity(lab, 80)
     expected = counts(CommitmentChanges(lab.engine))
     assert (expected["pending"], expected["confirmed"]) == (5, 5)
-    monkeypatch.setattr("limes.metrics.counters._PIECE", 3)
+    monkeypatch.setattr("limes.reports.metrics.counters._PIECE", 3)
     source = CommitmentChanges(lab.engine)
     assert counts(source) == counts(source) == expected
 
@@ -56,7 +56,7 @@ def test_without_an_answer_there_is_none(lab: Lab, monkeypatch: pytest.MonkeyPat
         add(lab, number, 1)
     capacity(lab, 80)
     expected = counts(CommitmentChanges(lab.engine))
-    monkeypatch.setattr("limes.metrics.counters._PIECE", 3)
+    monkeypatch.setattr("limes.reports.metrics.counters._PIECE", 3)
     source, pieces = CommitmentChanges(lab.engine), []
 
     def fail_in_the_middle(engine: Engine, after: int, until: int) -> Any:

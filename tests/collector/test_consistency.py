@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.follow_configuration import check_consistency
-from limes.actions.reports.status import report_status
-from limes.actions.sync_catalog import sync_catalog
+from limes.app.context import Limes
 from limes.backends import AZUsage
-from limes.core.catalog import Catalog, ServiceDef
-from limes.db.queries import catalog as catalog_queries
-from limes.db.queries.catalog import service_resource_ids
+from limes.catalog import queries as catalog_queries
+from limes.catalog.catalog import Catalog, ServiceDef
+from limes.catalog.queries import service_resource_ids
+from limes.collector.follow_configuration import check_consistency
+from limes.collector.sync_catalog import sync_catalog
+from limes.reports.status import report_status
 from tests.collector.lab import COMPUTE, VOLUME, Lab
 from tests.support.limes import capacitors, with_values
 from tests.support.rows import all_rows, changes

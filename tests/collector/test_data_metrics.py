@@ -9,11 +9,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from limes.backends import UNLIMITED, AZCapacity, AZUsage
-from limes.core.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.metrics import figures
-from limes.metrics.data import FAMILIES, DataMetrics
+from limes.reports.metrics import figures
+from limes.reports.metrics.data import FAMILIES, DataMetrics
 from tests.collector.commitments import add
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory

@@ -6,13 +6,13 @@ from typing import Any, Never
 
 import pytest
 
-from limes.actions.change_log import forget_history
-from limes.actions.deliver_events import DeliverEvents
+from limes.audit import outbox
+from limes.audit.settings import AuditSettings
 from limes.audit.sinks import Delivery
 from limes.collector.loop import Job, counted
-from limes.db.queries import outbox
-from limes.metrics.counters import AuditCounters
-from limes.settings.audit import AuditSettings
+from limes.notifications.deliver import DeliverEvents
+from limes.quota.change_log import forget_history
+from limes.reports.metrics.counters import AuditCounters
 from tests.collector.lab import Lab
 from tests.support.limes import with_values
 
@@ -187,7 +187,7 @@ def test_events_are_forgotten_some_time_after_their_delivery(lab: Lab, sink: Fak
 def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(
     lab: Lab, sink: FakeSink, deliver: DeliverEvents
 ) -> None:
-    from limes.errors import Unavailable
+    from limes.kernel.errors import Unavailable
 
     class Idle(FakeSink):
         def deliver(self, events: Any) -> Delivery:

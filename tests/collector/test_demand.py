@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from limes.actions.scrape_capacity import read_demand
 from limes.backends import AZCapacity, AZDemand, CapacityBackend, CapacityReport, ResourceDemand
+from limes.collector.scrape_capacity import read_demand
 from tests.collector.commitments import RULE, YEAR, add, make_committed
 from tests.collector.lab import Lab
 from tests.support.statements import count_statements

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.discover import discover_domains, discover_projects, request_sync
 from limes.backends import BackendError, DomainInfo, ProjectInfo
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.errors import NotFound
+from limes.collector.discover import discover_domains, discover_projects, request_sync
+from limes.kernel.errors import NotFound
+from limes.quota.constraints import Constraint, ConstraintSet
 from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, once
 from tests.support.rows import all_rows, changes

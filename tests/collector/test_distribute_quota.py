@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.distribute_quota import DistributionOutcome, explain_allocation
-from limes.actions.push_quota import push_quota
-from limes.core.autogrow import Step
-from limes.core.autogrow_advice import BoundSource
-from limes.core.constraints import Constraint, ConstraintSet, QuotaOverrides
-from limes.core.units import MAX_AMOUNT
+from limes.autogrow.advice import BoundSource
+from limes.autogrow.distribute import DistributionOutcome, explain_allocation
+from limes.autogrow.rules import Step
+from limes.kernel.units import MAX_AMOUNT
+from limes.quota.constraints import Constraint, ConstraintSet, QuotaOverrides
+from limes.quota.push_quota import push_quota
 from tests.collector.commitments import YEAR, add
 from tests.collector.growing import (
     DAY,

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from limes.actions.distribute_quota import DistributionOutcome, distribute_next
+from limes.autogrow.distribute import DistributionOutcome, distribute_next
+from limes.autogrow.queries import mark_due
 from limes.backends import ProjectInfo
-from limes.core.catalog import DistributionRule
-from limes.core.constraints import QuotaOverrides
-from limes.db.queries.autogrow import mark_due
-from limes.errors import Unavailable
-from limes.metrics.data import DataMetrics
+from limes.catalog.catalog import DistributionRule
+from limes.kernel.errors import Unavailable
+from limes.quota.constraints import QuotaOverrides
+from limes.reports.metrics.data import DataMetrics
 from tests.collector.growing import (
     DAY,
     GROWTH,

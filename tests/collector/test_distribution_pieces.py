@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.discover import request_sync
-from limes.actions.distribute_quota import DistributionOutcome, distribute_next
+from limes.autogrow.distribute import DistributionOutcome, distribute_next
+from limes.autogrow.queries import mark_due
 from limes.backends import AZCapacity, AZUsage
-from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
-from limes.db.queries.autogrow import mark_due
+from limes.collector.discover import request_sync
+from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from tests.collector.growing import az_quotas, due_at, history, make_used, set_due
 from tests.collector.lab import GERMANY, Lab, once
 

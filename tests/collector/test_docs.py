@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from limes.app.build.collector import build_collector
+from limes.audit.settings import AuditSettings
 from limes.collector.runner import Collector
-from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.settings.audit import AuditSettings
-from limes.settings.notifications import NotificationSettings
+from limes.notifications.settings import NotificationSettings
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from limes.actions.context import Telemetry
-from limes.actions.discover import request_sync
+from limes.app.context import Telemetry
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, ResourceDef, ServiceDef, UsageReport
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
+from limes.collector.discover import request_sync
 from tests.collector.lab import COMPUTE, VOLUME, Lab
 
 

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from limes.actions.growth.sample import JOB, SOON
-from limes.actions.project_tasks import run_if_due
-from limes.core.calendar import HOUR
+from limes.growth.sample import JOB, SOON
+from limes.kernel.calendar import HOUR
+from limes.projects.claims import run_if_due
 from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import AZUsage, Lab
 from tests.support.databases import ON_POSTGRESQL

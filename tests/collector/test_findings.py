@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Never
 
-from limes.actions.context import Limes
-from limes.actions.discover import request_sync
-from limes.actions.project_tasks import run_if_due
-from limes.actions.push_quota import push_quota
+from limes.app.context import Limes
+from limes.collector.discover import request_sync
+from limes.projects.claims import run_if_due
+from limes.quota.push_quota import push_quota
 from tests.collector.lab import BERLIN, GERMANY, Lab, once
 
 

@@ -5,10 +5,10 @@ from typing import Any, Never
 
 import pytest
 
-from limes.actions.commitments import settle
 from limes.backends import AZUsage
-from limes.core.catalog import BehaviorRule
-from limes.errors import Unavailable
+from limes.catalog.catalog import BehaviorRule
+from limes.commitments import settle
+from limes.kernel.errors import Unavailable
 from tests.collector.commitments import RULE, add, capacity, events, make_committed, states
 from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from limes.backends import AZCapacity, AZUsage
-from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
-from limes.core.constraints import parse_overrides
-from limes.metrics import figures
+from limes.catalog.catalog import AutogrowRule, BehaviorRule, DistributionRule
+from limes.quota.constraints import parse_overrides
+from limes.reports.metrics import figures
 from tests.collector.commitments import YEAR, add
 from tests.collector.lab import Lab
 from tests.collector.test_data_metrics import OTHERS, samples, value

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.context import Cluster
+from limes.app.build.collector import build_collector
+from limes.app.context import Cluster
 from limes.backends import AZCapacity, AZUsage
+from limes.catalog.catalog import Catalog
 from limes.collector.runner import Collector
-from limes.composition.collector import build_collector
-from limes.core.catalog import Catalog
 from limes.db.migrate import limes_migrations
 from tests.collector.growing import GROWTH, distributions
 from tests.collector.lab import COMPUTE, VOLUME, NoJitter

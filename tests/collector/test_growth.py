@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from limes.core.calendar import DAY, HOUR, day_of, month_of, next_month
-from limes.db.queries.sum_upkeep import fold_sums
-from limes.errors import Unavailable
+from limes.kernel.calendar import DAY, HOUR, day_of, month_of, next_month
+from limes.kernel.errors import Unavailable
+from limes.usage.sum_upkeep import fold_sums
 from tests.collector.commitments import add
 from tests.collector.growth import HOURS, SUMMARIES, set_capacity, set_domain_quota, stored, take_sample, use
 from tests.collector.lab import Lab

@@ -2,10 +2,10 @@
 
 import pytest
 
-from limes.actions.metering.entries import UsageQuery
-from limes.actions.metering.report import find_page
-from limes.core.calendar import DAY, Granularity, next_month, previous_month
-from limes.errors import BadRequest
+from limes.kernel.calendar import DAY, Granularity, next_month, previous_month
+from limes.kernel.errors import BadRequest
+from limes.metering.entries import UsageQuery
+from limes.metering.report import find_page
 from tests.collector.lab import Lab
 from tests.collector.metering import START, close, scrape, with_metering
 from tests.support.usage import read_entries

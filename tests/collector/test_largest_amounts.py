@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.reading import sample_utilisation
 from limes.backends import AZCapacity, AZUsage
-from limes.core.catalog import BehaviorRule
-from limes.core.units import MAX_AMOUNT
+from limes.catalog.catalog import BehaviorRule
+from limes.commitments.reading import sample_utilisation
+from limes.kernel.units import MAX_AMOUNT
 from tests.api.world import World, make_world
 from tests.collector.lab import Lab
 

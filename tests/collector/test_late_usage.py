@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from limes.core.calendar import DAY, HOUR, Granularity
-from limes.db.queries.metering import StepRow, add_steps
-from limes.errors import Unavailable
+from limes.kernel.calendar import DAY, HOUR, Granularity
+from limes.kernel.errors import Unavailable
+from limes.metering.queries import StepRow, add_steps
 from tests.collector.lab import Lab
 from tests.collector.metering import CORES, START, close, entries, scrape
 
@@ -74,7 +74,7 @@ def test_what_comes_late_is_found_after_a_run_was_killed(metered: Lab, monkeypat
     """The next run is hours later."""
     record_late(metered, *PROJECTS)
     with monkeypatch.context() as patch:
-        patch.setattr("limes.actions.metering.corrections.correct_days", kill)
+        patch.setattr("limes.metering.corrections.correct_days", kill)
         with pytest.raises(KeyboardInterrupt):
             close(metered)
     metered.clock.advance(2 * DAY)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from limes.actions.scrape_usage import claim_scrapes, scrape_project
 from limes.backends import AZUsage, BackendError
+from limes.collector.scrape_usage import claim_scrapes, scrape_project
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab
 from tests.collector.lifetimes import DAY, FOLLOWED, clean_up, following, periods, report, scrape, server, shown
 from tests.support.rows import all_rows, changes

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.discover import request_sync
 from limes.backends import BackendError, ProjectInfo
-from limes.core.lifetimes import find
+from limes.collector.discover import request_sync
+from limes.lifetimes.rules import find
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, FakeKeystone, Lab
 from tests.collector.lifetimes import FOLLOWED, billed, clean_up, following, periods, report, scrape, server
 from tests.support.levels import few_of

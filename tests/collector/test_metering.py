@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.discover import discover_projects
-from limes.actions.metering import corrections
-from limes.actions.metering.entries import UsageEntry
-from limes.actions.metering.sources import MeteringWindow
-from limes.core.calendar import DAY, HOUR, Granularity, day_of, next_month
-from limes.db.queries import usage_accounts as usage_corrections
-from limes.db.queries.metering import StepRow, add_steps
-from limes.db.queries.usage_sources import MeterFilter
+from limes.app.context import Limes
+from limes.collector.discover import discover_projects
+from limes.kernel.calendar import DAY, HOUR, Granularity, day_of, next_month
+from limes.metering import accounts as usage_corrections
+from limes.metering import corrections
+from limes.metering.entries import UsageEntry
+from limes.metering.queries import StepRow, add_steps
+from limes.metering.source_queries import MeterFilter
+from limes.metering.sources import MeteringWindow
 from tests.collector.lab import BERLIN, GERMANY, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, close, entries, keep_scraping, of_cores, scrape
 

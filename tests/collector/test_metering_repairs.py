@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.discover import discover_projects
-from limes.actions.metering import close as closing
-from limes.actions.metering.close import close_days
-from limes.core.calendar import DAY, HOUR, Granularity, next_month
-from limes.core.units import Unit
-from limes.db.queries import usage_accounts as usage_corrections
-from limes.errors import BadRequest
+from limes.app.context import Limes
+from limes.collector.discover import discover_projects
+from limes.kernel.calendar import DAY, HOUR, Granularity, next_month
+from limes.kernel.errors import BadRequest
+from limes.kernel.units import Unit
+from limes.metering import accounts as usage_corrections
+from limes.metering import close as closing
+from limes.metering.close import close_days
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import (
     CORES,

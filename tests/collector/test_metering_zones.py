@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.discover import discover_projects
-from limes.actions.metering import close
-from limes.actions.metering.close import close_days
-from limes.core.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
-from limes.core.metering import Account
-from limes.core.units import Unit
+from limes.app.context import Limes
+from limes.collector.discover import discover_projects
+from limes.kernel.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.kernel.units import Unit
+from limes.metering import close
+from limes.metering.close import close_days
+from limes.metering.rules import Account
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import commitment_event, cores_in, entries, scrape
 from tests.collector.previous_release import close_as_previous, close_some_as_previous

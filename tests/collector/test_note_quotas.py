@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.growth import sample as growth
-from limes.actions.growth.sample import note_quotas
 from limes.backends import ProjectInfo
-from limes.core.calendar import HOUR
-from limes.db.queries import growth_samples
+from limes.growth import sample as growth
+from limes.growth import sample_queries as growth_samples
+from limes.growth.sample import note_quotas
+from limes.kernel.calendar import HOUR
 from tests.collector.growth import take_sample
 from tests.collector.lab import GERMANY, Lab
 from tests.support.databases import ON_POSTGRESQL

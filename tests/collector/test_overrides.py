@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from limes.actions.discover import request_sync
-from limes.actions.follow_configuration import FollowOverrides
-from limes.actions.reports.inconsistencies import Reason, find_ineffective
 from limes.backends import AZUsage
-from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
-from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
-from limes.errors import Unavailable
-from limes.metrics.gauges import ineffective_overrides, override_validity
-from limes.metrics.samples import SampleCollector
+from limes.catalog.catalog import AutogrowRule, BehaviorRule, DistributionRule
+from limes.collector.discover import request_sync
+from limes.collector.follow_configuration import FollowOverrides
+from limes.kernel.errors import Unavailable
+from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
+from limes.reports.inconsistencies import Reason, find_ineffective
+from limes.reports.metrics.gauges import ineffective_overrides, override_validity
+from limes.reports.metrics.samples import SampleCollector
 from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, GERMANY, Lab
 from tests.support.clock import FrozenClock

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.discover import request_sync
 from limes.backends import UNLIMITED, AZCapacity, AZUsage, BackendError, CapacityReport, ResourceUsage, UsageReport
-from limes.core.quota import Unlimited
+from limes.backends.amounts import Unlimited
+from limes.collector.discover import request_sync
 from tests.api.world import World, make_world
 from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes

@@ -6,9 +6,9 @@ from typing import Never
 
 import pytest
 
-from limes.actions.push_quota import push_quota
 from limes.backends import BackendError, ProjectInfo
-from limes.db.queries import tasks
+from limes.projects import tasks
+from limes.quota.push_quota import push_quota
 from tests.collector.lab import Lab, once
 from tests.support.rows import all_rows, changes
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.actions.scrape_capacity import CapacityOutcome
 from limes.backends import AZCapacity, BackendError
+from limes.collector.scrape_capacity import CapacityOutcome
 from tests.collector.lab import FakeCapacitor, Lab
 from tests.support.rows import all_rows, changes
 

@@ -5,10 +5,10 @@ from typing import Any, Never
 
 import pytest
 
-from limes.actions.context import Limes
-from limes.actions.discover import request_sync
-from limes.actions.project_tasks import Scrape
+from limes.app.context import Limes
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, UsageReport
+from limes.collector.discover import request_sync
+from limes.projects.scrape import Scrape
 from tests.collector.lab import BERLIN, FakeKeystone, Lab, NoJitter
 from tests.support.rows import all_rows, changes
 

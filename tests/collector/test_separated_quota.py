@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.follow_configuration import follow_models
 from limes.backends import ProjectInfo
-from limes.core.catalog import Catalog, ServiceDef
+from limes.catalog.catalog import Catalog, ServiceDef
+from limes.collector.follow_configuration import follow_models
 from tests.collector.commitments import add
 from tests.collector.growing import DAY, GROWTH, az_quotas, history, make_growing, provide, set_due, use
 from tests.collector.lab import COMPUTE, VOLUME, FakeService, Lab

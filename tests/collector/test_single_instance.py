@@ -8,7 +8,7 @@ import pytest
 
 from limes.collector.runner import claim_sqlite_file
 from limes.db.engine import Engine
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 
 HOLDER = """
 import sys

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.actions.reports.status import DistributionStatus, ServiceStatus, StatusReport, report_status
-from limes.actions.scrape_usage import claim_scrapes
 from limes.backends import BackendError
+from limes.collector.scrape_usage import claim_scrapes
+from limes.reports.status import DistributionStatus, ServiceStatus, StatusReport, report_status
 from tests.collector.growing import make_growing
 from tests.collector.lab import Lab
 

@@ -7,14 +7,14 @@ from threading import Event
 
 import pytest
 
-from limes.actions.discover import discover_projects
-from limes.actions.metering import usage
-from limes.actions.sync_catalog import sync_catalog
 from limes.backends import ServiceDef
-from limes.core.calendar import DAY, HOUR, Granularity
-from limes.core.catalog import Catalog
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.catalog.catalog import Catalog
+from limes.collector.discover import discover_projects
+from limes.collector.sync_catalog import sync_catalog
+from limes.kernel.calendar import DAY, HOUR, Granularity
+from limes.metering import queries as metering
+from limes.metering import usage
+from limes.metering.queries import StepRow
 from tests.collector.lab import BERLIN, COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, close, entries, scrape
 from tests.support.databases import LOCK_WAITS, ON_POSTGRESQL

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from limes.actions.context import Limes
-from limes.core.catalog import Catalog
+from limes.app.context import Limes
+from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
 from tests.support.clock import FrozenClock
 from tests.support.limes import make_limes

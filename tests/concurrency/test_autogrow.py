@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from limes.actions import lookup
-from limes.actions.commitments.create import create_commitment, delete_commitment
-from limes.actions.discover import request_sync
-from limes.actions.set_autogrow_bounds import WantedBound, set_domain_bounds, set_project_bounds
 from limes.audit.events import Initiator
+from limes.audit.quota_step import What
+from limes.autogrow.set_bounds import WantedBound, set_domain_bounds, set_project_bounds
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
-from limes.core.catalog import AutogrowRule
-from limes.core.commitments.rules import CommitmentRequest, CommitmentRules
-from limes.core.history import What
+from limes.catalog.catalog import AutogrowRule
+from limes.collector.discover import request_sync
+from limes.commitments.create import create_commitment, delete_commitment
+from limes.commitments.rules import CommitmentRequest, CommitmentRules
 from limes.db.engine import Engine
-from limes.errors import Conflict
+from limes.kernel.errors import Conflict
+from limes.projects import lookup
 from tests.collector.commitments import RULE as COMMITMENTS
 from tests.collector.growing import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab

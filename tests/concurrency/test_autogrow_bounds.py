@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.distribute_quota import DistributionOutcome, distribute_next
-from limes.actions.sync_catalog import sync_catalog
-from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.autogrow.distribute import DistributionOutcome, distribute_next
+from limes.catalog.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import SERVICES, World, make_world

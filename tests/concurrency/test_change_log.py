@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.deliver_events import DeliverEvents
 from limes.audit.sinks import Delivery
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.system import SystemClock
+from limes.kernel.system import SystemClock
+from limes.notifications.deliver import DeliverEvents
 from tests.api.quotas import DOMAIN, request_quotas
 from tests.api.world import BERLIN, DRESDEN, World, make_world
 from tests.collector.lab import NoJitter

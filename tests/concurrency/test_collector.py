@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.discover import request_sync
-from limes.actions.push_quota import push_quota
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
+from limes.collector.discover import request_sync
 from limes.db.engine import Engine
-from limes.errors import NotFound
+from limes.kernel.errors import NotFound
+from limes.quota.push_quota import push_quota
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once

@@ -13,16 +13,16 @@ from typing import Any
 import orjson
 import pytest
 
-from limes.actions.commitments import create, reshape
-from limes.actions.commitments.reshape import Conversion
-from limes.actions.commitments.settle import settle_commitments, settle_waiting
 from limes.audit.events import Initiator
-from limes.core.catalog import Catalog
-from limes.core.commitments.rules import CommitmentRequest, CommitmentRules
+from limes.catalog.catalog import Catalog
+from limes.commitments import create, reshape
+from limes.commitments.reshape import Conversion
+from limes.commitments.rules import CommitmentRequest, CommitmentRules
+from limes.commitments.settle import settle_commitments, settle_waiting
 from limes.db.engine import Engine
-from limes.db.queries import discovery
-from limes.errors import LimesError, NotFound, NotReady
-from limes.system import SystemIds
+from limes.kernel.errors import LimesError, NotFound, NotReady
+from limes.kernel.system import SystemIds
+from limes.projects import discovery
 from limes.web.encoding import dump_part
 from tests.api.commitments import BEHAVIORS, NOW
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import settle_commitments
+from limes.commitments.settle import settle_commitments
 from limes.db.engine import Engine
 from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
 from tests.api.world import World, make_world

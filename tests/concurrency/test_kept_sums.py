@@ -12,10 +12,10 @@ import peewee
 import pytest
 
 from limes.db.engine import Engine
-from limes.db.queries import scrapes
-from limes.db.queries.discovery import delete_projects
-from limes.db.queries.quotas import write_project_quotas
-from limes.db.queries.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
+from limes.projects import scrapes
+from limes.projects.discovery import delete_projects
+from limes.quota.queries import write_project_quotas
+from limes.usage.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once
 from tests.db.test_kept_sums import AZS, NOW, add_project, insert_commitment, make_services

@@ -6,14 +6,14 @@ from functools import partial
 
 import pytest
 
-from limes.actions.metering import close
-from limes.actions.metering.close import close_days
-from limes.core.calendar import DAY, HOUR
-from limes.core.metering import Step, integrate
 from limes.db.engine import Engine
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
-from limes.db.queries.usage_accounts import late_projects
+from limes.kernel.calendar import DAY, HOUR
+from limes.metering import close
+from limes.metering import queries as metering
+from limes.metering.accounts import late_projects
+from limes.metering.close import close_days
+from limes.metering.queries import StepRow
+from limes.metering.rules import Step, integrate
 from tests.concurrency.accounts import add_projects, limes_at
 from tests.concurrency.test_quota import at_once
 from tests.support.clock import FrozenClock

@@ -1,4 +1,4 @@
-"""Transactions take their locks in one order (`limes.db.models.LOCK_ORDER`), so that none waits for another in a circle."""
+"""Transactions take their locks in one order (`limes.app.models.LOCK_ORDER`), so that none waits for another in a circle."""
 
 import re
 import threading
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import AutogrowRule, DistributionRule
-from limes.core.quota_requests import AutoApprovalRule
+from limes.app.models import LOCK_ORDER
+from limes.catalog.catalog import AutogrowRule, DistributionRule
 from limes.db import engine as engines
 from limes.db.engine import Engine
 from limes.db.failures import Failure
-from limes.db.models import LOCK_ORDER
+from limes.requests.rules import AutoApprovalRule
 from tests.api.quota_requests import PATHS, act, ask, asked
 from tests.api.quotas import request_quotas
 from tests.api.world import World, make_world

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering import close
-from limes.actions.metering.close import close_days
-from limes.actions.metering.entries import UsageQuery
-from limes.core.calendar import DAY, HOUR, Granularity, next_month
-from limes.core.metering import Step, integrate
 from limes.db.engine import Engine
-from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.kernel.calendar import DAY, HOUR, Granularity, next_month
+from limes.metering import close
+from limes.metering import queries as metering
+from limes.metering.close import close_days
+from limes.metering.entries import UsageQuery
+from limes.metering.queries import StepRow
+from limes.metering.rules import Step, integrate
 from tests.concurrency.accounts import add_projects, limes_at
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once

@@ -15,11 +15,11 @@ import pytest
 import requests
 
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
+from limes.kernel.system import SystemClock
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects import resource_provider
-from limes.system import SystemClock
 from tests.concurrency.placement_fleet import CLIENTS, Fleet, at_once, running_fleet
 from tests.placement.conformance.servers import empty_database
 from tests.placement.world import claim, uuid_of

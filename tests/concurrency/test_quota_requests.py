@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from limes.core.quota_requests import AutoApprovalRule
-from limes.core.temporary_quota import ALWAYS
 from limes.db.engine import Engine
-from limes.db.queries import quota_requests as queries
-from limes.db.queries.quota_requests import AmountRow
+from limes.quota.temporary import ALWAYS
+from limes.requests import queries
+from limes.requests.queries import AmountRow
+from limes.requests.rules import AutoApprovalRule
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, services, status
 from tests.api.quotas import request_quotas
 from tests.api.vanishing import vanish

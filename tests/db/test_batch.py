@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import pytest
 
+from limes.catalog.models import Job
 from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
-from limes.db.models import Job
 
 
 class Name(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from limes.db import connections
 from limes.db.compiled import Compiled, lock
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 from tests.support.pgbouncer import needs_sessions
 

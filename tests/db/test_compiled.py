@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 import pytest
 from peewee import fn
 
-from limes.core.units import MAX_STORED
+from limes.catalog.models import Resource, Service
 from limes.db.base import bind
 from limes.db.compiled import Compiled, any_of, compiled_insert, keep, lock
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.models import Domain, Project, ProjectResource, Resource, Service
+from limes.kernel.units import MAX_STORED
 from limes.placement.migrations import placement_migrations
 from limes.placement.models import Provider, Trait
+from limes.projects.models import Domain, Project, ProjectResource
 
 
 class Row(NamedTuple):

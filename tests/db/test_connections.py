@@ -12,7 +12,7 @@ import pytest
 from limes.db import pool
 from limes.db.connections import parse_database_url
 from limes.db.engine import Engine
-from limes.errors import StartupError, Unavailable
+from limes.kernel.errors import StartupError, Unavailable
 from tests.support.databases import UrlFactory
 from tests.support.pgbouncer import needs_sessions
 from tests.support.processes import free_port

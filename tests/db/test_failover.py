@@ -8,7 +8,7 @@ import pytest
 from limes.db.connections import parse_database_url
 from limes.db.engine import Engine
 from limes.db.pool import NotReplicated
-from limes.errors import StartupError, Unavailable
+from limes.kernel.errors import StartupError, Unavailable
 from tests.support.pgbouncer import needs_sessions
 
 ONLY_POSTGRESQL = pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from limes.db.connections import SQLITE_PRAGMAS
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.pgbouncer import needs_sessions
 

@@ -12,7 +12,7 @@ from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
 from limes.db.watch import WITH_STANDBY, Patience, unlimited
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import require
 from tests.support.postgres_replica import Replicated, replicated_postgres

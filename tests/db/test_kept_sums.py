@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
+from limes.catalog.models import Resource
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.models import Resource
-from limes.db.queries import scrapes
-from limes.db.queries.discovery import delete_domains, delete_projects, upsert_domain, upsert_projects
-from limes.db.queries.kept_sums import are_kept
-from limes.db.queries.quotas import write_backend_quotas, write_project_quotas
-from limes.db.queries.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
+from limes.projects import scrapes
+from limes.projects.discovery import delete_domains, delete_projects, upsert_domain, upsert_projects
+from limes.quota.queries import write_backend_quotas, write_project_quotas
+from limes.usage.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
+from limes.usage.sums import are_kept
 from tests.support.databases import MigratedUrlFactory
 from tests.support.levels import few_of
 

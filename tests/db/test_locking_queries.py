@@ -21,14 +21,19 @@ import pytest
 from peewee import CharField, Query, TextField
 
 import limes
+from limes.catalog.models import Capacitor, Job, Resource, Service
 from limes.db import compiled as words
-from limes.db import models as m
 from limes.db.base import BaseModel
 from limes.db.compiled import Compiled, Parameters, Statement, any_of, lock
 from limes.db.engine import Engine
 from limes.db.migrate import Upgrade, limes_migrations
+from limes.growth.models import GrowthState
+from limes.metering.models import MeteringState
+from limes.notifications.models import NotificationCursor
 from limes.placement.migrations import placement_migrations
 from limes.placement.models import Allocation, Consumer, Inventory, ProjectQuota, Provider, ResourceClass, Trait
+from limes.projects.models import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService
+from limes.requests.models import QuotaRequest
 from tests.support.databases import ON_POSTGRESQL
 
 SECONDS = 60
@@ -39,13 +44,13 @@ LARGE = 1e12
 THREE = (1, 2, 3)
 PAIRS = tuple(itertools.product(THREE, THREE))
 WORLD: dict[type[BaseModel], list[dict[str, Any]]] = {
-    m.Domain: [{"id": i, "uuid": f"d{i}", "name": f"d{i}"} for i in THREE],
-    m.Project: [{"id": i, "uuid": f"p{i}", "domain": 1} for i in THREE],
-    m.Service: [{"id": i, "type": f"s{i}"} for i in THREE],
-    m.Capacitor: [{"id": i, "name": f"c{i}"} for i in THREE],
-    m.Resource: [{"id": i, "service": 1, "name": f"r{i}", "quota_due_at": 0} for i in THREE],
-    m.DomainResource: [{"domain": i, "resource": j} for i, j in PAIRS],
-    m.ProjectService: [
+    Domain: [{"id": i, "uuid": f"d{i}", "name": f"d{i}"} for i in THREE],
+    Project: [{"id": i, "uuid": f"p{i}", "domain": 1} for i in THREE],
+    Service: [{"id": i, "type": f"s{i}"} for i in THREE],
+    Capacitor: [{"id": i, "name": f"c{i}"} for i in THREE],
+    Resource: [{"id": i, "service": 1, "name": f"r{i}", "quota_due_at": 0} for i in THREE],
+    DomainResource: [{"domain": i, "resource": j} for i, j in PAIRS],
+    ProjectService: [
         {
             "project": i,
             "service": j,
@@ -56,13 +61,13 @@ WORLD: dict[type[BaseModel], list[dict[str, Any]]] = {
         }
         for i, j in PAIRS
     ],
-    m.ProjectResource: [{"project": i, "resource": j} for i, j in PAIRS],
-    m.ProjectAZResource: [{"project_id": i, "resource_id": j, "az": "az"} for i, j in PAIRS],
-    m.Job: [{"name": f"j{i}"} for i in THREE],
-    m.GrowthState: [{"id": 1}],
-    m.MeteringState: [{"id": 1}],
-    m.NotificationCursor: [{"id": 1}],
-    m.QuotaRequest: [
+    ProjectResource: [{"project": i, "resource": j} for i, j in PAIRS],
+    ProjectAZResource: [{"project_id": i, "resource_id": j, "az": "az"} for i, j in PAIRS],
+    Job: [{"name": f"j{i}"} for i in THREE],
+    GrowthState: [{"id": 1}],
+    MeteringState: [{"id": 1}],
+    NotificationCursor: [{"id": 1}],
+    QuotaRequest: [
         *({"id": i, "domain": 1, "project": 1, "status": "open"} for i in THREE),
         *({"id": 3 + i, "domain": 1, "passed_on_from": i, "status": "open"} for i in THREE),
         *({"id": 6 + i, "domain": 1, "status": "open"} for i in THREE),

@@ -8,7 +8,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, limes_migrations
-from limes.errors import StartupError, Unavailable
+from limes.kernel.errors import StartupError, Unavailable
 from tests.db.released_migrations import digest, released
 from tests.support.processes import free_port
 from tests.support.writers import run_in_processes, upgrade

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playhouse.migrations import Migration
 
+from limes.app.models import LOCK_ORDER
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, Upgrade, limes_migrations, steps_of
-from limes.db.models import LOCK_ORDER
 from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
 from limes.placement.migrations import placement_migrations
 from tests.support.databases import ON_POSTGRESQL

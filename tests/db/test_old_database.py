@@ -4,7 +4,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 from tests.db.old_database import CONVERTER, NAMES, make_old
 
 SCHEMA = {

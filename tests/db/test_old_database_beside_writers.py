@@ -11,7 +11,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import Upgrade, limes_migrations
-from limes.db.queries.sum_upkeep import wrong_sums
+from limes.usage.sum_upkeep import wrong_sums
 from tests.db.old_database import CONVERTER, FILL, wait_for
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.levels import few_of

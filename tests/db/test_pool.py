@@ -12,7 +12,7 @@ from peewee import Table, fn
 from limes.db import pool
 from limes.db.compiled import Compiled
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from tests.support.databases import UrlFactory
 from tests.support.pgbouncer import needs_sessions
 

@@ -14,7 +14,7 @@ from limes.db.advice import require_answer
 from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.errors import StartupError, Unavailable
+from limes.kernel.errors import StartupError, Unavailable
 from limes.placement.migrations import placement_migrations
 from tests.bench.statements import statements_of
 from tests.db.accounts import ACCOUNTS

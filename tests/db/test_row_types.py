@@ -14,15 +14,17 @@ from peewee import JOIN, fn
 from psycopg2 import Error as PostgresError
 from psycopg2 import IntegrityError
 
+from limes.catalog.models import Resource
 from limes.db import compiled as words
 from limes.db.base import bind
 from limes.db.compiled import Compiled, CompiledForRows, Param, Parameters, Statement
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
-from limes.db.models import Domain, DomainResource, Resource
-from limes.db.queries import lifetimes, mails
+from limes.lifetimes import queries as lifetimes
+from limes.notifications import queries as mails
 from limes.placement.migrations import placement_migrations
+from limes.projects.models import Domain, DomainResource
 from tests.db.column_types import Column, columns_of
 from tests.db.query_calls import Call, Recorder, Use, built_uses, calls, constant_uses, decorated_uses, unnamed_uses
 from tests.support.databases import MigratedUrlFactory

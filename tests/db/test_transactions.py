@@ -9,7 +9,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.transactions import atomic, snapshot
-from limes.errors import LimesError
+from limes.kernel.errors import LimesError
 from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 
 pytestmark = pytest.mark.usefixtures("accounts")

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from playhouse.schema_diff import diff_models
 
-from limes.db import models
+from limes.app import models
 from limes.db.base import bind
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, Upgrade, limes_migrations
-from limes.db.queries.sum_upkeep import wrong_sums
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
+from limes.usage.sum_upkeep import wrong_sums
 from tests.db.old_database import CONVERTER, wait_for
 from tests.support.databases import ON_POSTGRESQL
 

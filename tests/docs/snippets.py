@@ -13,8 +13,8 @@ import jsonschema_rs
 import yaml
 from openstack.config.loader import OpenStackConfig
 
-from limes.doctor.configuration import check_configuration
-from limes.settings.root import Settings
+from limes.app.doctor.configuration import check_configuration
+from limes.app.settings.root import Settings
 from tests.api.contract import DOCUMENT, response_of
 from tests.docs.blocks import ROOT, Block
 from tests.support.prometheus import OUR_NAME, find_program

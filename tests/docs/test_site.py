@@ -12,7 +12,7 @@ import yaml
 from playwright.sync_api import Browser, Page
 
 from limes.api.policy import RULES
-from limes.api.routes import ROUTES
+from limes.app.routes import ROUTES
 from limes.backends.loader import Plugins
 from limes.placement.routes import rules as placement_rules
 from tests.e2e.axe import violations

@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from limes.commands.doctor import CHECKS, SECTIONS
+from limes.app.commands.doctor import CHECKS, SECTIONS
 from tests.docs.blocks import ROOT
 
 PAGE = ROOT / "docs" / "troubleshooting.md"

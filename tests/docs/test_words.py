@@ -11,14 +11,14 @@ from limes_osc.client import build_option_parser
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
-from limes.api.routes import ROUTES
-from limes.cli import build_parser
-from limes.liquid.app import ROUTES as LIQUID_ROUTES
+from limes.app.cli import build_parser
+from limes.app.liquid.app import ROUTES as LIQUID_ROUTES
+from limes.app.routes import ROUTES
+from limes.app.settings.document import rows_of_model
+from limes.app.settings.root import Settings
 from limes.placement import errors
 from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
 from limes.placement.search import values as query_errors
-from limes.settings.document import rows_of_model
-from limes.settings.root import Settings
 from tests.docs.blocks import ROOT, pages
 
 OF_THE_ORIGINAL = ("LIMES_INSECURE", "LIMES_SILENT")

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from limes.doctor.examination import Diagnosis, examine
-from limes.doctor.finding import Finding, Level
+from limes.app.doctor.examination import Diagnosis, examine
+from limes.app.doctor.finding import Finding, Level
 
 DOMAIN = {"id": "d-north", "name": "north", "projects": [{"id": "p-berlin", "name": "berlin", "parent_id": "d-north"}]}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.doctor.finding import Level
+from limes.app.doctor.finding import Level
 from tests.doctor.patient import Patient
 
 

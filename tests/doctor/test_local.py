@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.doctor.finding import Finding, Level
+from limes.app.doctor.finding import Finding, Level
 from tests.doctor.patient import Patient
 
 
@@ -164,7 +164,7 @@ def test_the_metrics_folder(light_patient: Patient, tmp_path: Path) -> None:
 def test_a_check_that_fails_does_not_keep_others_from_being_made(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("limes.doctor.backends.build_cluster", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("limes.app.doctor.backends.build_cluster", lambda *_, **__: 1 / 0)
     diagnosis = patient.examine()
     found = {one.check: one.message for one in diagnosis.findings}
     assert found["backends"] == "this check has failed: ZeroDivisionError"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from limes.cli import main
+from limes.app.cli import main
+from limes.app.doctor.finding import Level
 from limes.db.engine import Engine
-from limes.doctor.finding import Level
 from tests.doctor.patient import Patient
 
 

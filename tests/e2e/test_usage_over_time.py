@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from limes.actions.growth.sample import sample_growth
 from limes.backends import ResourceDef, ServiceDef
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
+from limes.growth.sample import sample_growth
 from tests.e2e.axe import violations
 from tests.e2e.browser import OpenPage
 from tests.e2e.cloud import ACME, CLOUD_VIEWER, FEW_PROJECTS, SHOP, SHOP_MEMBER, DashboardCloud, NewCloud

@@ -12,7 +12,7 @@ import requests
 import yaml
 
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from tests.faults.backend import FakeBackend
 from tests.support.limes_process import MODULES, ROOT, limes_server, run_limes
 from tests.support.processes import ServerProcess, free_port

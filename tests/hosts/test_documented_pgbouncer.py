@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from limes.db.engine import Engine
-from limes.errors import LimesError
+from limes.kernel.errors import LimesError
 from tests.faults.backend import fake_backend
 from tests.hosts.hosts import Cloud
 from tests.hosts.release import this_release

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from limes.db.engine import Engine
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
+from limes.kernel.system import SystemClock
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects import resource_provider
-from limes.system import SystemClock
 from tests.faults.house import eventually
 from tests.placement.world import uuid_of
 from tests.setup.needs import POSTGRESQL

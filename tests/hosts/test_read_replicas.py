@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from limes.composition.checks import problems_of
-from limes.db import models
+from limes.app.build.checks import problems_of
+from limes.app.doctor.finding import Level
+from limes.app.settings import parse
+from limes.db.base import bind
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
-from limes.doctor.finding import Level
+from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare
-from limes.settings import parse
-from limes.system import SystemClock
 from limes.web.middleware import HEADER
 from tests.api.world import BERLIN, GERMANY, make_world
 from tests.api.world import World as LimesWorld
@@ -63,7 +63,7 @@ def make_engine(pair: Replicated) -> Iterator[Callable[[], ReplicatedEngine]]:
 
     def make() -> ReplicatedEngine:
         primary, replica = (Engine(pair.url(node, "test")) for node in (pair.primary, pair.standby))
-        models.bind(primary.db)
+        bind(primary.db)
         engine = ReplicatedEngine(primary, [Standby(replica, "standby")], max_lag=MAX_LAG, label="test")
         made.append(engine)
         return engine

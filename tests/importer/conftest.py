@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import Catalog, DistributionRule, ServiceDef
-from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
+from limes.app.importer.run import Import, Outcome
+from limes.app.importer.source import open_source
+from limes.catalog.catalog import Catalog, DistributionRule, ServiceDef
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.importer.run import Import, Outcome
-from limes.importer.source import open_source
-from limes.system import SystemIds
+from limes.kernel.system import SystemIds
+from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import SERVICES, World, make_world
 from tests.importer.go_limes import GoLimes

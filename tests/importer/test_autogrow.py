@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.actions.distribute_quota import distribute_next
-from limes.actions.follow_configuration import follow_models
-from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.constraints import QuotaOverrides
-from limes.core.recent_usage import recent_range
+from limes.app.importer.conversion import UnreadableHistory, convert_history
+from limes.autogrow.distribute import distribute_next
+from limes.catalog.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.collector.follow_configuration import follow_models
 from limes.db.engine import Engine
-from limes.importer.conversion import UnreadableHistory, convert_history
+from limes.quota.constraints import QuotaOverrides
+from limes.usage.recent import recent_range
 from tests.api.world import SERVICES
 from tests.collector.lab import NoJitter
 from tests.importer.conftest import Case
@@ -181,7 +181,7 @@ def test_overrides_that_are_not_here(go_limes: Callable[..., Any], target: Engin
 def test_bounds_that_got_lost_are_a_difference(
     go_limes: Callable[..., Any], target: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("limes.importer.target.Target._bounds", lambda self, row: (None, False))
+    monkeypatch.setattr("limes.app.importer.target.Target._bounds", lambda self, row: (None, False))
     source = go_limes(64)
     fill(source)
     outcome = Case(source, target, distributions=DISTRIBUTIONS).run()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.cli import main
+from limes.app.cli import main
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.importer.go_limes import GoLimes

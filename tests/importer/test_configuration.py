@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.composition.cluster import backend_problems
-from limes.errors import ConfigError
-from limes.importer.configuration import Converted, convert
-from limes.settings import parse, read_yaml
+from limes.app.build.cluster import backend_problems
+from limes.app.importer.configuration import Converted, convert
+from limes.app.settings import parse, read_yaml
+from limes.kernel.errors import ConfigError
 
 ORIGINAL = Path(__file__).parent / "original.yaml"
 

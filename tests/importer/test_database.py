@@ -7,7 +7,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.errors import ConfigError
+from limes.kernel.errors import ConfigError
 from tests.api.commitments import BEHAVIORS, ask, listed
 from tests.api.world import BERLIN, FRANCE, GERMANY, PARIS, make_world
 from tests.importer.conftest import Case
@@ -145,7 +145,7 @@ def test_a_failure_in_the_middle_leaves_nothing(go_limes: Callable[..., Any], ta
 def test_what_differs_afterwards_is_not_kept(
     go_limes: Callable[..., Any], target: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("limes.importer.target.Target.write_usages", lambda self, rows: list(rows))
+    monkeypatch.setattr("limes.app.importer.target.Target.write_usages", lambda self, rows: list(rows))
     before = all_rows(target)
     outcome = Case(go_limes(), target).run()
     assert not outcome.applied

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.composition.cluster import backend_problems
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.importer.configuration import Converted, convert, read_original
-from limes.settings import Settings, parse
+from limes.app.build.cluster import backend_problems
+from limes.app.importer.configuration import Converted, convert, read_original
+from limes.app.settings import Settings, parse
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 
 ORIGINAL = Path(__file__).parent / "original.json"
 

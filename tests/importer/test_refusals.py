@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from limes.errors import ConfigError
+from limes.kernel.errors import ConfigError
 from tests.api.world import SERVICES
 from tests.importer.conftest import Case
 from tests.support.databases import UrlFactory

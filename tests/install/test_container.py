@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from limes.cli import build_parser
+from limes.app.cli import build_parser
 from tests.support.recorded import RecordedService
 
 ROOT = Path(__file__).parents[2]

@@ -16,8 +16,8 @@ import yaml
 from gotpl.exts.helm import HelmTemplateEngine
 
 from limes import __version__
-from limes.composition.cluster import backend_problems
-from limes.settings import parse
+from limes.app.build.cluster import backend_problems
+from limes.app.settings import parse
 
 CONFIG = Path(__file__).parents[2] / "config"
 CHART = CONFIG / "helm" / "limes"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from limes.cli import build_parser
+from limes.app.cli import build_parser
 from tests.install.installation import Installation
 from tests.setup.needs import SYSTEMD
 from tests.support.machine import require

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import requests
 
-from limes.composition.cluster import build_cluster, open_cloud
-from limes.composition.collector import build_collector
+from limes.app.build.cluster import build_cluster, open_cloud
+from limes.app.build.collector import build_collector
+from limes.app.settings import parse
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement.migrations import placement_migrations
-from limes.settings import parse
 from tests.backends.placement_cloud import PlacementCloud, our_placement
 from tests.collector.lab import NoJitter
 from tests.support.clock import FrozenClock

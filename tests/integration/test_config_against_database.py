@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.actions.sync_catalog import sync_catalog
-from limes.cli import main
-from limes.core.catalog import Catalog, ServiceDef
+from limes.app.cli import main
+from limes.catalog.catalog import Catalog, ServiceDef
+from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.api.commitments import BEHAVIORS, commit

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from limes.auth.session import CloudSession, open_session
-from limes.errors import StartupError
-from limes.settings.identity import IdentitySettings
+from limes.auth.settings import IdentitySettings
+from limes.kernel.errors import StartupError
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD, REGION
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+from limes.audit import outbox
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.queries import outbox
-from limes.mail.templates import sample
-from limes.system import SystemIds
+from limes.kernel.system import SystemIds
+from limes.notifications.mail.templates import sample
 from tests.api.test_notifications import Receiver, receiver
 from tests.support.databases import UrlFactory
 from tests.support.limes_process import limes_server

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.cli import build_parser, main
+from limes.app.cli import build_parser, main
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare
-from limes.system import SystemClock
 from tests.placement.world import World, all_rows, claim, uuid_of
 from tests.support.databases import MigratedUrlFactory
 from tests.support.keystone import RealKeystone
@@ -202,9 +202,9 @@ def test_keystone_has_the_last_word(command: Command, world: World, keystone: Re
 def test_the_configuration_may_be_named_before_or_after(arguments: list[str]) -> None:
     options = build_parser().parse_args(arguments)
     assert options.config == "x"
-    assert options.run.__module__ == "limes.commands.placement_audit"
+    assert options.run.__module__ == "limes.app.commands.placement_audit"
 
 
 def test_without_an_action_it_serves() -> None:
     options = build_parser().parse_args(["placement", "--config", "x"])
-    assert (options.process, options.run.__module__) == ("placement", "limes.commands.processes")
+    assert (options.process, options.run.__module__) == ("placement", "limes.app.commands.processes")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.deliver_events import DeliverEvents
 from limes.audit.rabbitmq import RabbitMQSink
 from limes.audit.sinks import OutgoingEvent
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.notifications.deliver import DeliverEvents
 from tests.api.world import BERLIN, GERMANY, make_world
 from tests.collector.lab import NoJitter
 from tests.setup.needs import OPENSSL

@@ -7,9 +7,9 @@ import pytest
 from keystoneauth1.session import Session
 from requests import Response
 
-from limes.errors import Unavailable
-from limes.mail.keystone_users import KeystoneUsers
-from limes.outgoing import TimedAdapter
+from limes.kernel.errors import Unavailable
+from limes.kernel.outgoing import TimedAdapter
+from limes.notifications.mail.keystone_users import KeystoneUsers
 from tests.support.clock import FrozenClock
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import create

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from limes.commands.serve.sample_data import SampleData
-from limes.commands.serve.supervisor import Supervisor
-from limes.errors import StartupError
-from limes.settings import load
+from limes.app.commands.serve.sample_data import SampleData
+from limes.app.commands.serve.supervisor import Supervisor
+from limes.app.settings import load
+from limes.kernel.errors import StartupError
 from tests.support.recorded import Asked, RecordedService
 
 ROOT = Path(__file__).parents[2]

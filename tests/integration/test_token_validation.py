@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from limes.app.build.identity import build_authenticator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.session import open_session
-from limes.composition.identity import build_authenticator
-from limes.errors import Unauthorized, Unavailable
-from limes.settings.identity import IdentitySettings
-from limes.system import SystemClock
+from limes.auth.settings import IdentitySettings
+from limes.kernel.errors import Unauthorized, Unavailable
+from limes.kernel.system import SystemClock
 from tests.support.keystone import RealKeystone
 from tests.support.levels import few_of
 

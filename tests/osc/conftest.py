@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 import requests
 
-from limes.actions.growth.sample import sample_growth
-from limes.actions.metering.close import close_days
-from limes.core.catalog import Catalog
+from limes.app.models import MODELS
+from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.models import MODELS, LifetimeProject, SubresourceLifetime
+from limes.growth.sample import sample_growth
+from limes.lifetimes.models import LifetimeProject, SubresourceLifetime
+from limes.metering.close import close_days
 from tests.api.commitments import CORES, NOW
 from tests.api.server import serve
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, fill_cloud

@@ -2,7 +2,7 @@
 
 from limes_osc.values import Amount, exact, rounded
 
-from limes.core.units import MAX_AMOUNT, Unit
+from limes.kernel.units import MAX_AMOUNT, Unit
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 

@@ -3,7 +3,7 @@
 import pytest
 from limes_osc.values import AmountError, apply_change, exact, in_unit, parse_amount, rounded
 
-from limes.core.units import Unit
+from limes.kernel.units import Unit
 
 
 @pytest.mark.parametrize(

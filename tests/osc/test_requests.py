@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from limes.db.queries.quota_requests import EventRow, add_events
+from limes.requests.queries import EventRow, add_events
 from tests.api.world import BERLIN, GERMANY
 from tests.osc.client import User
 from tests.osc.conftest import Cloud

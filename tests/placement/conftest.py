@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare
-from limes.system import SystemClock
 from tests.placement.world import World
 from tests.support.databases import MigratedUrlFactory
 

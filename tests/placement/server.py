@@ -14,15 +14,15 @@ from gunicorn.app.base import BaseApplication
 
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
-from limes.memory import tune_garbage_collector
+from limes.kernel.memory import tune_garbage_collector
+from limes.kernel.system import SystemClock, SystemIds
 from limes.placement.app import create_app
 from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare
 from limes.placement.routes import open_policy
-from limes.settings.placement import PlacementSettings
-from limes.system import SystemClock, SystemIds
+from limes.placement.settings import PlacementSettings
 
 
 def settings_from(env: dict[str, str]) -> PlacementSettings:
@@ -74,7 +74,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "bind": self.deps.settings.listen,
             "workers": int(os.environ.get("PLACEMENT_WORKERS", "1")),
             "threads": int(os.environ.get("PLACEMENT_THREADS", "4")),
-            "worker_class": "limes.worker.thread_worker.StayingThreadWorker",
+            "worker_class": "limes.web.worker.thread_worker.StayingThreadWorker",
             "keepalive": 60,
             "graceful_timeout": 1,
             "control_socket_disable": True,

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from limes.cli import main
-from limes.composition.checks import check_http_process
-from limes.composition.common import all_databases
-from limes.doctor.examination import examine
-from limes.doctor.finding import Level
-from limes.errors import ConfigError
+from limes.app.build.checks import check_http_process
+from limes.app.build.common import all_databases
+from limes.app.cli import main
+from limes.app.doctor.examination import examine
+from limes.app.doctor.finding import Level
+from limes.kernel.errors import ConfigError
 
 CONFIG = """
 database: {url: "sqlite:///placement.db"}

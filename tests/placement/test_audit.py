@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
-from limes.errors import BackendError
+from limes.kernel.errors import BackendError
 from limes.placement.audit import Excess, Findings, Orphan, audit, delete_idle, delete_orphan
 from tests.placement.world import World, all_rows, claim, stamps, uuid_of
 from tests.support.rows import changes

@@ -7,7 +7,7 @@ import pytest
 from limes.placement import errors
 from limes.placement.routes import ROUTES, rules
 from limes.placement.search import values as query_errors
-from limes.settings.placement import PlacementBounds, PlacementSettings
+from limes.placement.settings import PlacementBounds, PlacementSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "placement-api.md").read_text()
 

@@ -7,7 +7,7 @@ import pytest
 from limes.auth.context import Identity
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
-from limes.errors import ConfigError, Forbidden, Unauthorized
+from limes.kernel.errors import ConfigError, Forbidden, Unauthorized
 from limes.placement.call import PlacementPolicy
 from limes.placement.routes import ROUTES, open_policy, rules
 from tests.placement.world import World

@@ -17,9 +17,9 @@ import requests
 import yaml
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare
-from limes.system import SystemClock
 from tests.placement.index.writer import Writer
 from tests.support.databases import UrlFactory
 from tests.support.processes import ServerProcess, children_of, free_port, http_answers

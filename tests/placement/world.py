@@ -10,12 +10,12 @@ from falcon import testing
 
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
+from limes.kernel.system import Clock, SystemIds
 from limes.placement.app import create_app
 from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.routes import open_policy
-from limes.settings.placement import PlacementSettings
-from limes.system import Clock, SystemIds
+from limes.placement.settings import PlacementSettings
 from tests.support.clock import FrozenClock
 from tests.support.rows import Rows, changes
 

@@ -9,9 +9,9 @@ from typing import Any
 import requests
 import yaml
 
-from limes.commands.serve.sample_data import SampleData
-from limes.commands.serve.supervisor import Supervisor
-from limes.settings import load
+from limes.app.commands.serve.sample_data import SampleData
+from limes.app.commands.serve.supervisor import Supervisor
+from limes.app.settings import load
 from tests.support.limes_process import limes_server, run_limes
 from tests.support.processes import ServerProcess, free_port
 from tests.support.prometheus import CONFIG

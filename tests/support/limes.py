@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from limes.actions.context import Limes
+from limes.app.context import Limes
+from limes.app.settings import Settings
 from limes.backends import CapacityBackend, CapacityReport, DiscoveryBackend, DomainInfo, ProjectInfo
 from limes.backends.loader import Backends
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
-from limes.settings import Settings
 
 
 class NoKeystone(DiscoveryBackend):

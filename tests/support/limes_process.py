@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from limes.cli import main
+from limes.app.cli import main
 from tests.support.processes import ServerProcess, http_answers
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""Follows the row locks that transactions take on PostgreSQL, and compares them with `limes.db.models.LOCK_ORDER`.
+"""Follows the row locks that transactions take on PostgreSQL, and compares them with `limes.app.models.LOCK_ORDER`.
 
 All engines of the tests' process are followed. A statement that locks only rows that the transaction has locked before
 cannot wait; that is told by the numbers that it is given.
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from limes.app.models import LOCK_ORDER
 from limes.db.engine import Engine
-from limes.db.models import LOCK_ORDER
 
 RANKS = {model._meta.table_name: rank for rank, model in enumerate(LOCK_ORDER)}
 _CHANGE = re.compile(r'\s*(?:UPDATE|DELETE FROM) "(\w+)"')

@@ -32,9 +32,9 @@ with socket.socket(socket.AF_UNIX) as server:
     code = server.recv(4)
 sys.exit(int.from_bytes(code, "big") if code else 1)
 """
-_PROGRAMS = {"limes": ("limes.cli", "main"), "openstack": ("openstackclient.shell", "main")}
+_PROGRAMS = {"limes": ("limes.app.cli", "main"), "openstack": ("openstackclient.shell", "main")}
 _ROOT = Path(__file__).parents[2]
-_ALSO = ("limes.composition.collector", "limes.composition.api", "limes.composition.placement", "limes_osc.client")
+_ALSO = ("limes.app.build.collector", "limes.app.build.api", "limes.app.build.placement", "limes_osc.client")
 
 
 def programs(folder: Path, bin_folder: Path) -> ServerProcess:

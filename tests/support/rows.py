@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from limes.app.models import MODELS
 from limes.db.engine import Engine
-from limes.db.models import MODELS
 
 Rows = dict[str, Counter[Any]]
 """By table. Rows are tuples; those of `all_rows` have the names of the table's columns."""

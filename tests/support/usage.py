@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from limes.actions.context import Limes
-from limes.actions.metering.entries import ClosedMonths, UsageEntry, UsageQuery
-from limes.actions.metering.report import find_page, read_parts
-from limes.core.metering import Account
-from limes.db.queries.usage_sources import Meter
+from limes.app.context import Limes
+from limes.metering.entries import ClosedMonths, UsageEntry, UsageQuery
+from limes.metering.report import find_page, read_parts
+from limes.metering.rules import Account
+from limes.metering.source_queries import Meter
 
 
 class MonthRow(NamedTuple):

@@ -10,7 +10,7 @@ from peewee import Table
 from limes.db.compiled import Compiled, lock
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations
-from limes.errors import LimesError
+from limes.kernel.errors import LimesError
 
 _COUNTERS = Table("counters", ["id", "value"])
 _LOCK = Compiled(lambda _: lock(_COUNTERS.select(_COUNTERS.value).where(_COUNTERS.id == 1)))

@@ -5,8 +5,8 @@ import falcon.testing
 import pytest
 
 from limes.auth.context import Authenticator
+from limes.auth.settings import SampleSettings
 from limes.auth.without_keystone import SampleIdentities
-from limes.settings.identity import SampleSettings
 from limes.ui.browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint

@@ -7,7 +7,7 @@ from pathlib import Path
 import falcon
 import pytest
 
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 from limes.ui.pages import AssetEndpoint, PageEndpoint
 from tests.support.frontend import STATIC
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import falcon.testing
 import pytest
 
+from limes.app.settings import Settings
 from limes.auth.without_keystone import SampleIdentities
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.settings import Settings
 from limes.ui.sign_in import SampleSignInMethod
 from limes.ui.throttle import Throttle
 from tests.api.world import make_world

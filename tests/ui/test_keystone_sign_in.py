@@ -10,10 +10,10 @@ from typing import Any
 import falcon.testing
 import pytest
 
+from limes.app.build.identity import build_authenticator
 from limes.auth.session import open_session
-from limes.composition.identity import build_authenticator
-from limes.settings.identity import IdentitySettings
-from limes.system import SystemClock
+from limes.auth.settings import IdentitySettings
+from limes.kernel.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.throttle import Throttle
 from tests.support.keystone import RealKeystone
@@ -127,7 +127,9 @@ def test_no_password_and_no_token_is_logged(
     client: falcon.testing.TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    caplog.set_level("DEBUG", logger="keystoneauth")  # which limes.logs keeps quiet, if another test has set it up
+    caplog.set_level(
+        "DEBUG", logger="keystoneauth"
+    )  # which limes.kernel.logs keeps quiet, if another test has set it up
     session = _password(client, "berlin-member").json["session"]
     assert caplog.records
     assert PASSWORD not in caplog.text

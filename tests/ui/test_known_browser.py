@@ -9,7 +9,7 @@ import falcon.testing
 import pytest
 
 from limes.auth.without_keystone import SampleIdentities
-from limes.errors import Unauthorized
+from limes.kernel.errors import Unauthorized
 from limes.ui.browser import KnownBrowsers, shared_key
 from limes.ui.sign_in import Issued, PasswordSignIn, SampleSignInMethod, SignIn
 from limes.ui.throttle import Throttle

@@ -7,7 +7,7 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.settings.identity import sample_id
+from limes.auth.settings import sample_id
 from tests.support.clock import FrozenClock
 from tests.ui.conftest import OWN
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import falcon
 import pytest
 
-from limes.errors import Unauthorized, Unavailable
+from limes.kernel.errors import Unauthorized, Unavailable
 from limes.ui.throttle import Throttle
 from tests.support.clock import FrozenClock
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import falcon.testing
 import pytest
 
-from limes import logs
 from limes.api.call import initiator_of
 from limes.audit.events import Event, Initiator, Scope, of_job, render
 from limes.auth.context import Identity
+from limes.kernel import logs
 
 ANNA = Identity(
     user_id="u1",

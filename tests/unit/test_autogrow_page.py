@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from limes.core.autogrow import Demand, ProjectDemand, Step, distribute
-from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.autogrow.rules import Demand, ProjectDemand, Step, distribute
+from limes.catalog.catalog import ANY_AZ, AutogrowRule
 
 PAGE = Path(__file__).parents[2] / "docs" / "autogrow.md"
 STEPS = (Step.NEEDED, Step.RECENT_USAGE, Step.GROWTH, Step.BASE)

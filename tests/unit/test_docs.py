@@ -12,12 +12,12 @@ from pydantic import BaseModel
 
 from limes.api.openapi import build
 from limes.api.policy import RULES
-from limes.api.routes import DOCUMENTED_RULES, ROUTES, SECTIONS
+from limes.app.liquid.app import RULES as LIQUID_RULES
+from limes.app.routes import DOCUMENTED_RULES, ROUTES, SECTIONS
+from limes.app.settings.document import _model_of, render_page
+from limes.app.settings.root import Settings
 from limes.backends.loader import Plugins
-from limes.liquid.app import RULES as LIQUID_RULES
-from limes.settings.document import _model_of, render_page
-from limes.settings.root import Settings
-from limes.validation.sections import documented_fields
+from limes.kernel.validation.sections import documented_fields
 from limes.web.operation import operations_of
 from tests.docs.blocks import pages
 

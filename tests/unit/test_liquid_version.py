@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from limes.errors import StartupError
-from limes.liquid.handlers import derived_version, kept_version
+from limes.app.liquid.handlers import derived_version, kept_version
+from limes.kernel.errors import StartupError
 
 ONE, OTHER = {"resources": {"a": {}}}, {"resources": {"b": {}}}
 

@@ -9,20 +9,20 @@ import pytest
 from prometheus_client import REGISTRY, Metric
 from prometheus_client.metrics_core import GaugeMetricFamily
 
-import limes.api.lowpriv_metrics
 import limes.db.replicas
 import limes.placement.index
+import limes.quota.metrics
 import limes.web.middleware
-from limes.composition.collector import build_collector
+from limes.app.build.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.metrics import data
-from limes.metrics.gauges import circuit_gauge
+from limes.reports.metrics import data
+from limes.reports.metrics.gauges import circuit_gauge
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-MODULES = (limes.web.middleware, limes.db.replicas, limes.api.lowpriv_metrics, limes.placement.index)
+MODULES = (limes.web.middleware, limes.db.replicas, limes.quota.metrics, limes.placement.index)
 
 
 def describe(name: str, kind: str, labels: tuple[str, ...], help_text: str) -> str:

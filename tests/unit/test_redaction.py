@@ -8,9 +8,9 @@ import pytest
 from gunicorn.config import Config
 from pydantic import BaseModel, Field, SecretStr
 
-from limes import logs, redaction
-from limes.errors import BackendError, ConfigError, NotFound
-from limes.redaction import redact, secrets_of
+from limes.kernel import logs, redaction
+from limes.kernel.errors import BackendError, ConfigError, NotFound
+from limes.kernel.redaction import redact, secrets_of
 
 FERNET = "gAAAAABn8Zk3" + "aB3-_xY9" * 20 + "=="
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from playhouse.schema_diff import diff_models
 
-from limes.db import models
+from limes.app import models
 from limes.db.base import BaseModel, bind
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.models.kept_sums import CommitmentSum, ProjectSum, SuspiciousResource, UnusedCommitment
 from limes.placement import models as placement_models
 from limes.placement.migrations import placement_migrations
+from limes.usage.models import CommitmentSum, ProjectSum, SuspiciousResource, UnusedCommitment
 from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory, UrlFactory
 
 _DEFINITIONS = """

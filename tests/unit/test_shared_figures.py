@@ -8,8 +8,8 @@ from typing import IO, Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from limes.errors import Unavailable
-from limes.metrics.samples import SharedFigures
+from limes.kernel.errors import Unavailable
+from limes.reports.metrics.samples import SharedFigures
 
 
 class Database:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from limes.redaction import secrets_of
-from limes.settings import url_with_password
-from limes.urls import hosts_of, split_url
+from limes.app.settings import url_with_password
+from limes.kernel.redaction import secrets_of
+from limes.kernel.urls import hosts_of, split_url
 
 SEVERAL = "postgresql://me:old@one:5432,two,[::1]:5434/limes?sslmode=require"
 

@@ -6,13 +6,14 @@ import random
 
 import orjson
 
-from limes.actions.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
-from limes.api.answers.usage import UsageWriter
-from limes.core.calendar import DAY, MonthUnits
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.metering import Account, add, add_zones, constant
-from limes.core.units import Unit
-from limes.db.queries.usage_sources import Meter, Names
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.kernel.calendar import DAY
+from limes.kernel.units import Unit
+from limes.metering.answers import UsageWriter
+from limes.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
+from limes.metering.rules import Account, add, add_zones, constant
+from limes.metering.source_queries import Meter, Names
+from limes.metering.units import MonthUnits
 from tests.support.usage import MonthRow, entries_of
 
 MONTHS = {0: 31 * DAY, 31 * DAY: 59 * DAY, 59 * DAY: 90 * DAY}

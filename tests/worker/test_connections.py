@@ -27,8 +27,8 @@ def app(environ, start_response):
     return [text]
 """
 CONF = """
-from limes.worker.client_socket import Limits
-from limes.worker.thread_worker import with_limits
+from limes.web.worker.client_socket import Limits
+from limes.web.worker.thread_worker import with_limits
 worker_class = with_limits(Limits({limits}))
 threads = 2
 keepalive = 30

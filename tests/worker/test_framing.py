@@ -9,7 +9,7 @@ from gunicorn.http.parser import RequestParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.worker.framing import Framing, HeadTooLarge, Stage
+from limes.web.worker.framing import Framing, HeadTooLarge, Stage
 
 MAX = 1000
 

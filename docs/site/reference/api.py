@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any
 
 from limes.api.openapi import build
-from limes.api.routes import DOCUMENTED_RULES, SECTIONS
+from limes.app.routes import DOCUMENTED_RULES, SECTIONS
 from reference.markdown import code, table
 
 Json = Mapping[str, Any]

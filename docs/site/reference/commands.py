@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 
-from limes.cli import build_parser
+from limes.app.cli import build_parser
 from reference.markdown import code, table
 
 _LIMES = """# Commands: `limes`

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from limes.app.settings.document import rows_of_model
 from limes.backends.loader import Plugins
-from limes.settings.document import rows_of_model
 from reference.markdown import table
 
 _HEAD = """# Params of the shipped plugins

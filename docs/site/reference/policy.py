@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from limes.api.routes import DOCUMENTED_RULES
+from limes.app.liquid.app import RULES as LIQUID_RULES
+from limes.app.routes import DOCUMENTED_RULES
 from limes.auth.policy import Rule
-from limes.liquid.app import RULES as LIQUID_RULES
 from limes.placement.routes import documented_rules
 from reference.markdown import code, table
 

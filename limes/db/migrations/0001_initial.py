@@ -1,4 +1,4 @@
-"""The first tables, of all that Limes does (docs/adr/0050). Comments on tables and columns are in `limes.db.models`.
+"""The first tables, of all that Limes does (docs/adr/0050). Comments on tables and columns are in `limes.app.models`.
 
 Columns are in the order in which development has added them, so that databases from then look like new ones.
 """

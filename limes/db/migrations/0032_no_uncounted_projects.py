@@ -9,7 +9,7 @@ from typing import Any
 import peewee
 
 from limes.db.steps import AGAINST_CHANGES, Step
-from limes.errors import StartupError
+from limes.kernel.errors import StartupError
 
 _MADE_LAST = "metered_units"
 """A table: by `0001_initial`, and by the last of those files."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing, prefixed
@@ -20,7 +20,7 @@ from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.render import AT_ONCE, render
 from limes.placement.search.request import Bounds, parse
 from limes.placement.search.values import invalid, normal_uuid, parse_pairs
-from limes.settings.placement import PlacementBounds
+from limes.placement.settings import PlacementBounds
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import falcon
 
-from limes.errors import LimesError
+from limes.kernel.errors import LimesError
 from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import ClassUnknown, ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed

@@ -16,10 +16,10 @@ from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, distinct, exists, first, mapping, rows, writes, writes_for
 from limes.db.transactions import atomic
+from limes.kernel.system import Clock
 from limes.placement.errors import ClassUnknown, ConcurrentUpdate, InvalidValue, Missing, NameConflict
 from limes.placement.models import Inventory, Named, Provider, ProviderTrait, ResourceClass, Trait
 from limes.placement.objects import change
-from limes.system import Clock
 
 Kind = Literal["resource_classes", "traits"]
 

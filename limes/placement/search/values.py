@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 from uuid import UUID
 
-from limes.errors import BadRequest
+from limes.kernel.errors import BadRequest
 from limes.placement.errors import UNDEFINED
 
 MAX_PARAMETERS = 1000

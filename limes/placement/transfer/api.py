@@ -15,9 +15,9 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 
 from limes.auth.session import describe
-from limes.errors import BackendError, LimesError
+from limes.kernel.errors import BackendError, LimesError
+from limes.kernel.system import Clock
 from limes.placement import microversion
-from limes.system import Clock
 
 OLDEST = 28
 """The microversion that a source has to speak: the first that shows generations of consumers (OpenStack Rocky)."""

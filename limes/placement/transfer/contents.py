@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from limes.errors import BackendError
+from limes.kernel.errors import BackendError
 from limes.placement.objects.allocation import Ownership
 from limes.placement.transfer.api import TYPED, ReadableApi
 

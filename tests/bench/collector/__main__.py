@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from limes.actions.sync_catalog import sync_catalog
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
+from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.bench.collector import autogrow, cloud

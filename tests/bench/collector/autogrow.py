@@ -11,14 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from limes.actions.context import Limes
-from limes.actions.distribute_quota import distribute_next, explain_allocation
-from limes.actions.follow_configuration import follow_models
-from limes.actions.sync_catalog import sync_catalog
-from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.app.context import Limes
+from limes.autogrow.distribute import distribute_next, explain_allocation
+from limes.catalog.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.collector.follow_configuration import follow_models
+from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.memory import tune_garbage_collector
+from limes.kernel.memory import tune_garbage_collector
 from tests.bench.collector.cloud import DOMAINS, service
 from tests.support.limes import capacitors, make_limes
 

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Mapping
 
-from limes.actions.metering.close import close_days
 from limes.backends import (
     AZUsage,
     DomainInfo,
@@ -15,8 +14,9 @@ from limes.backends import (
     UsageReport,
 )
 from limes.backends.base import CapacityBackend, CapacityReport, DiscoveryBackend
-from limes.core.catalog import Catalog
+from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
+from limes.metering.close import close_days
 from tests.support.limes import make_limes
 
 DOMAINS, PROJECTS = 10, 10_000

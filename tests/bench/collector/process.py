@@ -2,17 +2,17 @@
 
 import sys
 
-from limes.actions.context import Cluster
+from limes.app.build.collector import build_collector
+from limes.app.context import Cluster
+from limes.app.settings import Settings
 from limes.backends.breaker import CircuitBreaker, GuardedQuotaBackend
 from limes.backends.loader import Backends
+from limes.catalog.catalog import Catalog
 from limes.collector.runner import run_until_signal
-from limes.composition.collector import build_collector
-from limes.core.catalog import Catalog
-from limes.core.constraints import ConstraintSet
-from limes.core.quota import LowPrivRules
 from limes.db.engine import Engine
-from limes.logs import set_up
-from limes.settings import Settings
+from limes.kernel.logs import set_up
+from limes.quota.constraints import ConstraintSet
+from limes.quota.rules import LowPrivRules
 from tests.bench.collector.cloud import AZS, SERVICES, FastService, NoCapacity, NoDiscovery, service
 
 OTHER_INTERVALS = {

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from limes.db.engine import Engine
-from limes.db.queries.sum_upkeep import fold_sums
+from limes.usage.sum_upkeep import fold_sums
 
 PROJECTS_PER_DOMAIN = 1000
 SERVICES = ("compute", "network", "storage")

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from limes.actions.sync_catalog import sync_catalog
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.bench.limes import data

@@ -5,9 +5,9 @@ import resource
 import sys
 import time
 
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
-from limes.metrics.data import DataMetrics
+from limes.reports.metrics.data import DataMetrics
 from tests.bench.limes import data
 
 

@@ -9,9 +9,9 @@ Twenty nodes have a class that no others have.
 from dataclasses import dataclass
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare as add_standard_names
-from limes.system import SystemClock
 
 PROVIDERS_PER_TREE = 5
 SERVERS_PER_TREE = 16

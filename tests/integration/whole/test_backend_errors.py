@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from falcon import testing
 
-from limes.api.app import create_app
+from limes.app.api import create_app
+from limes.app.build.api import build_api
+from limes.app.build.collector import open_collector
+from limes.app.settings import Settings
 from limes.collector.runner import run_once
-from limes.composition.api import build_api
-from limes.composition.collector import open_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement.migrations import placement_migrations
-from limes.settings import Settings
 from tests.support.keystone import RealKeystone
 from tests.support.recorded import Cut, RecordedService
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from peewee import Value
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.models import Provider, ProviderTombstone
 from limes.placement.objects import change
 from limes.placement.objects.vocabulary import prepare
 from limes.placement.routes import rules
-from limes.system import SystemClock
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 

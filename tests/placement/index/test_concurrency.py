@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.index import ProviderIndex, poll
 from limes.placement.migrations import placement_migrations
-from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 from tests.support.databases import MigratedUrlFactory, UrlFactory

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.index import ProviderIndex
 from limes.placement.loading import Names, ProviderLoader
 from limes.placement.migrations import placement_migrations
 from limes.placement.search.model import SHARING_TRAIT, Cloud, Provider
-from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 from tests.support.databases import MigratedUrlFactory

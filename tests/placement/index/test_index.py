@@ -7,10 +7,10 @@ from typing import Never
 import pytest
 
 from limes.db.engine import Engine
+from limes.kernel.system import SystemClock
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.change import TOMBSTONE_SECONDS
-from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 from tests.support.databases import MigratedUrlFactory

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from limes.kernel.system import SystemClock
 from limes.placement.index import ProviderIndex
 from limes.placement.search.render import AT_ONCE
-from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.world import World, claim, uuid_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.errors import BackendError
+from limes.kernel.errors import BackendError
 from limes.placement.transfer.api import LocalApi
 from limes.placement.transfer.contents import parents_first
 from limes.placement.transfer.writer import with_room_for

@@ -15,7 +15,7 @@ import pytest
 import requests
 import yaml
 
-from limes.cli import main
+from limes.app.cli import main
 from tests.placement.world import World, all_rows, claim, uuid_of
 from tests.support.faulty_keystone import faulty_keystone
 from tests.support.keystone import RealKeystone
@@ -35,7 +35,7 @@ def dying(self, *arguments, **more):
     left[0] -= 1
     return send(self, *arguments, **more)
 api.LocalApi.send = dying
-from limes.cli import main
+from limes.app.cli import main
 sys.exit(main(sys.argv[2:]))
 """
 

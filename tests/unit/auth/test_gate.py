@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from limes.app.build.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.tokens import Gate, TokenCache
-from limes.composition.identity import build_authenticator
-from limes.errors import Unavailable
-from limes.system import SystemClock
+from limes.kernel.errors import Unavailable
+from limes.kernel.system import SystemClock
 from tests.support.faulty_keystone import token_body
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_keystone_faults import settings_for

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from limes.app.build.identity import build_authenticator
 from limes.auth.context import Authenticator
 from limes.auth.session import open_session
-from limes.composition.identity import build_authenticator
-from limes.errors import StartupError, Unauthorized, Unavailable
-from limes.settings.identity import IdentitySettings
+from limes.auth.settings import IdentitySettings
+from limes.kernel.errors import StartupError, Unauthorized, Unavailable
 from tests.support.clock import FrozenClock
 from tests.support.faulty_keystone import FaultyKeystone, faulty_keystone, token_body
 from tests.support.processes import free_port

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from limes.app.build.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.tokens import RevocationsFirst, RevokedTokens
-from limes.composition.identity import build_authenticator
-from limes.errors import Unauthorized, Unavailable
-from limes.system import SystemClock
+from limes.kernel.errors import Unauthorized, Unavailable
+from limes.kernel.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from tests.support.clock import FrozenClock
 from tests.support.web_server import Answer, Request, web_server
@@ -56,7 +56,7 @@ def test_signing_out_reaches_every_worker(validator: str, tmp_path: Path) -> Non
 
 def test_another_process(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from limes.auth.tokens import RevokedTokens; from limes.system import SystemClock;"
+        "import sys, pathlib; from limes.auth.tokens import RevokedTokens; from limes.kernel.system import SystemClock;"
         "RevokedTokens(SystemClock(), 300, pathlib.Path(sys.argv[1])).add('of-ada')"
     )
     here = RevokedTokens(SystemClock(), 300, tmp_path / "made" / "by-add")

@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from limes.auth.context import Identity
+from limes.auth.settings import IdentitySettings, SampleSettings
 from limes.auth.without_keystone import SampleIdentities
-from limes.errors import StartupError, Unauthorized
-from limes.settings.identity import IdentitySettings, SampleSettings
+from limes.kernel.errors import StartupError, Unauthorized
 
 SAMPLE: dict[str, Any] = {
     "domains": [{"name": "north", "id": "d-north"}, {"name": "south"}],

@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from limes.auth.session import open_session
-from limes.errors import StartupError
-from limes.settings.identity import IdentitySettings
+from limes.auth.settings import IdentitySettings
+from limes.kernel.errors import StartupError
 
 URL = {"auth_url": "https://keystone.example.org/v3"}
 USER = {"username": "limes", "password": "s3cret-pw", "user_domain_id": "default"}

@@ -7,7 +7,7 @@ import pytest
 
 from limes.auth.context import Identity
 from limes.auth.tokens import TokenCache, Verdict, cache_key
-from limes.errors import Unavailable
+from limes.kernel.errors import Unavailable
 from tests.support.clock import FrozenClock
 
 ALICE = Identity(user_id="alice")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from limes.cli import build_parser, main
+from limes.app.cli import build_parser, main
 
 QUICKSTART = Path(__file__).parents[3] / "config" / "quickstart.yaml"
 SILENT = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import shtab
 
-from limes.cli import main
-from limes.commands.terminal import COMPLETE_FILES
+from limes.app.cli import main
+from limes.app.commands.terminal import COMPLETE_FILES
 from tests.setup.needs import FISH, ZSH
 from tests.support.machine import require
 

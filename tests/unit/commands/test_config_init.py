@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from limes.cli import main
-from limes.composition.common import find_config
+from limes.app.build.common import find_config
+from limes.app.cli import main
 
 
 @pytest.fixture(autouse=True)

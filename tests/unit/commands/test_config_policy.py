@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from limes.cli import main
+from limes.app.cli import main
 
 POLICY = '{"cluster:show": "role:auditor", "project:edit": "rule:our_admins", "our_admins": "role:quota_admin"}'
 CONFIG = """

@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from limes.cli import build_parser, main
-from limes.commands.parser import EXAMPLES
+from limes.app.cli import build_parser, main
+from limes.app.commands.parser import EXAMPLES
 from tests.unit.commands.test_all_commands import COMMANDS
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.cli import main
+from limes.app.cli import main
+from limes.audit import outbox
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.queries import outbox
-from limes.mail.templates import KINDS, sample
+from limes.notifications.mail.templates import KINDS, sample
 from tests.support.mail_server import MailServer, html_of, text_of
 
 DOMAIN = {"id": "d", "name": "d", "projects": [{"id": "p", "name": "p", "parent_id": "d"}]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.commands.terminal import print_table, result_console
+from limes.app.commands.terminal import print_table, result_console
 
 
 @pytest.mark.parametrize("text", ["a:b:c", "[/x]", "[red]", "[Errno 111] refused", "http://[::1]:80"])

@@ -5,7 +5,7 @@ import json
 
 from rich.console import Console
 
-from limes.commands.placement_audit import Outcome, Report, as_json, print_report
+from limes.app.commands.placement_audit import Outcome, Report, as_json, print_report
 from limes.placement.audit import Excess, Findings, Orphan
 
 UUID = "f0000000-0000-4000-8000-00000000000"

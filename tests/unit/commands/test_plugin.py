@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from limes.app.cli import main
+from limes.app.commands.plugin import print_report
 from limes.backends import (
     UNLIMITED,
     AZUsage,
@@ -14,8 +16,6 @@ from limes.backends import (
     ServiceDef,
     UsageReport,
 )
-from limes.cli import main
-from limes.commands.plugin import print_report
 
 QUICKSTART = Path(__file__).parents[3] / "config" / "quickstart.yaml"
 

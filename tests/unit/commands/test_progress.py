@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.commands.terminal import progress
+from limes.app.commands.terminal import progress
 
 
 def test_a_line_for_each_tenth_and_one_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ import sys
 
 _SCRIPT = """
 import logging
-from limes.cli import main
+from limes.app.cli import main
 main(["plugin", "list", "--json"])
 logging.getLogger("keystoneauth.session").warning(
     "Failure: Unable to establish connection to http://limes:pa55-of-ours@127.0.0.1:1/v2. Retrying in 0.5s."

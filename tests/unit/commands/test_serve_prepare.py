@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.commands.serve.prepare import prepare
-from limes.errors import StartupError
+from limes.app.commands.serve.prepare import prepare
+from limes.kernel.errors import StartupError
 
 
 @pytest.fixture

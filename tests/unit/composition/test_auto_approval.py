@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from limes.settings.quotas import QuotaRequestSettings
+from limes.requests.settings import QuotaRequestSettings
 
 
 @pytest.mark.parametrize(

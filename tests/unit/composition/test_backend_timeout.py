@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from limes.app.build.api import build_api
+from limes.app.build.common import all_databases, load_settings
 from limes.backends import BackendError, DomainInfo, ProjectInfo, calls
-from limes.composition.api import build_api
-from limes.composition.common import all_databases, load_settings
 
 BERLIN = ProjectInfo("p-berlin", "berlin", "d-germany", DomainInfo("d-germany", "germany"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.cli import main
+from limes.app.cli import main
 
 ROOT = Path(__file__).parents[3]
 

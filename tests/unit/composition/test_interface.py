@@ -8,11 +8,11 @@ from keystoneauth1.exceptions import ClientException
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
+from limes.app.build.cluster import open_backends
+from limes.app.settings import parse
 from limes.auth.session import CloudSession
 from limes.backends import BackendError, ProjectInfo
 from limes.backends.base import DomainInfo
-from limes.composition.cluster import open_backends
-from limes.settings import parse
 from tests.support.processes import free_port
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.constraints import NO_OVERRIDES
-from limes.errors import ConfigError
-from limes.settings.rules import OverridesFile
+from limes.app.settings.rules import OverridesFile
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.kernel.errors import ConfigError
+from limes.quota.constraints import NO_OVERRIDES
 
 CATALOG = Catalog(["az-one"], [ServiceDef("compute", "compute", {"cores": ResourceDef("cores")})])
 CORES = ("compute", "cores")

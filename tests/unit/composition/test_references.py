@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from limes.cli import main
+from limes.app.cli import main
 
 BASE = """
 availability_zones: [az-one]

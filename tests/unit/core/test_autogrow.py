@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.autogrow import (
+from limes.autogrow.rules import (
     Allocation,
     Demand,
     ProjectBounds,
@@ -19,7 +19,7 @@ from limes.core.autogrow import (
     distribute,
     fair_share,
 )
-from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.catalog.catalog import ANY_AZ, AutogrowRule
 
 RULE = AutogrowRule(growth_multiplier=1.2, project_base_quota=10)
 FASTER = AutogrowRule(growth_multiplier=1.8, project_base_quota=10)

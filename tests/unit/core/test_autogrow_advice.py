@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, distribute
-from limes.core.autogrow_advice import Action, Adviser, AutogrowAdvice, AutogrowBounds, BoundSource
-from limes.core.catalog import ANY_AZ, AutogrowRule
-from limes.core.units import Unit
+from limes.autogrow.advice import Action, Adviser, AutogrowAdvice, AutogrowBounds, BoundSource
+from limes.autogrow.rules import Demand, ProjectBounds, ProjectDemand, distribute
+from limes.catalog.catalog import ANY_AZ, AutogrowRule
+from limes.kernel.units import Unit
 
 RULE = AutogrowRule(growth_multiplier=1.5, project_base_quota=10)
 PLENTY = {"az-one": 1000, "az-two": 1000}

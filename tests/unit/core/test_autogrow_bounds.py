@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, demand_by_az, distribute
-from limes.core.autogrow_advice import AutogrowBounds, BoundSource, describe_allocation, find_bounds
-from limes.core.catalog import AutogrowRule
-from limes.core.constraints import Constraint
-from limes.core.units import Unit
+from limes.autogrow.advice import AutogrowBounds, BoundSource, describe_allocation, find_bounds
+from limes.autogrow.rules import Demand, ProjectBounds, ProjectDemand, demand_by_az, distribute
+from limes.catalog.catalog import AutogrowRule
+from limes.kernel.units import Unit
+from limes.quota.constraints import Constraint
 
 
 def bounds(

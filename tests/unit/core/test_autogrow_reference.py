@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, distribute, fair_share
-from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.autogrow.rules import Demand, ProjectBounds, ProjectDemand, distribute, fair_share
+from limes.catalog.catalog import ANY_AZ, AutogrowRule
 
 AZS = ("one", "two", "three")
 Quotas = dict[tuple[int, str], int]

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from limes.core.constraints import Constraint
-from limes.core.hierarchy import NO_LESS, NO_MORE, DomainFigures, ProjectFigures, QuotaRules, Refusal, bounds, judge
-from limes.core.quota import LowPrivLimit, Permissions
-from limes.core.units import MAX_AMOUNT, Unit
+from limes.kernel.units import MAX_AMOUNT, Unit
+from limes.quota.constraints import Constraint
+from limes.quota.hierarchy import NO_LESS, NO_MORE, DomainFigures, ProjectFigures, QuotaRules, Refusal, bounds, judge
+from limes.quota.rules import LowPrivLimit, Permissions
 
 TOP = 40
 SMALL = st.integers(0, TOP // 2)

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from limes.core.catalog import (
+from limes.catalog.catalog import (
     ANY_AZ,
     UNKNOWN_AZ,
     BehaviorRule,

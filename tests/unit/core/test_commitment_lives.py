@@ -9,11 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from limes.core.commitments import commitment as life
-from limes.core.commitments import reshaping
-from limes.core.commitments.claims import Tally
-from limes.core.commitments.commitment import Commitment, Status
-from limes.core.commitments.reshaping import Reshaped
+from limes.commitments import commitment as life
+from limes.commitments import reshaping
+from limes.commitments.claims import Tally
+from limes.commitments.commitment import Commitment, Status
+from limes.commitments.reshaping import Reshaped
 from tests.unit.core.test_commitments import DAY, make, tally_of
 
 PROJECTS = (1, 2, 3)

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limes.core.commitments.commitment import Status, advance, confirm
-from limes.core.commitments.plan import Plan, Want, make_plan
+from limes.commitments.commitment import Status, advance, confirm
+from limes.commitments.plan import Plan, Want, make_plan
 from tests.unit.core.test_commitment_lives import AZS, committed_by
 from tests.unit.core.test_commitments import make, tally_of
 

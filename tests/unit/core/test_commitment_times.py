@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from limes.core.commitments import commitment as life
-from limes.core.commitments import reshaping
-from limes.core.commitments.commitment import Status
-from limes.errors import Conflict, Unprocessable
+from limes.commitments import commitment as life
+from limes.commitments import reshaping
+from limes.commitments.commitment import Status
+from limes.kernel.errors import Conflict, Unprocessable
 from tests.unit.core.test_commitments import DAY, make
 
 FEBRUARY_29 = 1709164800.0

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from limes.core.commitments import commitment as life
-from limes.core.commitments import reshaping
-from limes.core.commitments.claims import Balance, Claims, Tally
-from limes.core.commitments.commitment import Commitment, Status
-from limes.errors import Conflict, Unprocessable
+from limes.commitments import commitment as life
+from limes.commitments import reshaping
+from limes.commitments.claims import Balance, Claims, Tally
+from limes.commitments.commitment import Commitment, Status
+from limes.kernel.errors import Conflict, Unprocessable
 
 DAY = 86400.0
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.constraints import Constraint, parse_constraint, parse_constraint_set
-from limes.core.units import Unit, UnitError
-from limes.errors import ConfigError
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.kernel.errors import ConfigError
+from limes.kernel.units import Unit, UnitError
+from limes.quota.constraints import Constraint, parse_constraint, parse_constraint_set
 
 CATALOG = Catalog(
     ["az-one"],

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from limes.core import forecast
-from limes.core.forecast import DAY, Exhaustion, Trend, exhaustion
+from limes.growth import rules as forecast
+from limes.growth.rules import DAY, Exhaustion, Trend, exhaustion
 
 NOW = 1000 * DAY
 

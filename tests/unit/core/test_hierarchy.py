@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.constraints import Constraint
-from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, Refusal, RefusalKind, judge
-from limes.core.quota import NO_LOWPRIV, LowPrivLimit, Permissions
-from limes.core.units import Unit
+from limes.kernel.units import Unit
+from limes.quota.constraints import Constraint
+from limes.quota.hierarchy import DomainFigures, ProjectFigures, QuotaRules, Refusal, RefusalKind, judge
+from limes.quota.rules import NO_LOWPRIV, LowPrivLimit, Permissions
 
 ALL = Permissions(True, True, True, True)
 NOTHING = Permissions(False, False, False, False)

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.lifetimes import (
+from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
+from limes.lifetimes.rules import (
     Changes,
     Found,
     LifetimeRule,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.calendar import (
+from limes.kernel.calendar import (
     DAY,
     HOUR,
     Granularity,
@@ -18,7 +18,7 @@ from limes.core.calendar import (
     next_month,
     previous_month,
 )
-from limes.core.metering import (
+from limes.metering.rules import (
     Account,
     CommittedTime,
     Gap,

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from limes.core.commitments.commitment import DurationError, parse_duration
-from limes.core.quota import LowPrivLimit, burst_usage, parse_lowpriv_limit, usable_quota
-from limes.core.units import Unit, UnitError, effective, effective_total
+from limes.commitments.commitment import DurationError, parse_duration
+from limes.kernel.units import Unit, UnitError, effective, effective_total
+from limes.quota.rules import LowPrivLimit, burst_usage, parse_lowpriv_limit, usable_quota
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.constraints import NO_OVERRIDES, QuotaOverride, parse_overrides
-from limes.errors import ConfigError
+from limes.kernel.errors import ConfigError
+from limes.quota.constraints import NO_OVERRIDES, QuotaOverride, parse_overrides
 from tests.unit.core.test_constraints import CATALOG
 
 CORES, RAM = ("compute", "cores"), ("compute", "ram")

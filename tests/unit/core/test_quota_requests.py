@@ -1,6 +1,6 @@
 """What a project's request needs of its domain."""
 
-from limes.core.quota_requests import missing_domain_quota
+from limes.requests.rules import missing_domain_quota
 
 CORES, RAM, DISKS = ("compute", "cores"), ("compute", "ram"), ("volume", "disks")
 

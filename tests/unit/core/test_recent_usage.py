@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.recent_usage import UsageChange, add_change, recent_range
+from limes.usage.recent import UsageChange, add_change, recent_range
 
 RETENTION = 480.0
 SLOT = 10.0

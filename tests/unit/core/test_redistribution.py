@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.autogrow import ProjectBounds
-from limes.core.catalog import AutogrowRule
-from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
-from limes.core.units import MAX_AMOUNT
+from limes.autogrow.redistribution import Proposal, capped, choose_changes, cover, split
+from limes.autogrow.rules import ProjectBounds
+from limes.catalog.catalog import AutogrowRule
+from limes.kernel.units import MAX_AMOUNT
 
 RULE = AutogrowRule(growth_multiplier=1.2, minor_change=0.05, minor_change_interval=3600)
 NOW = 10_000.0

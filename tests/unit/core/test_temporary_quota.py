@@ -5,10 +5,11 @@ from functools import partial
 
 import pytest
 
-from limes.core.constraints import Constraint
-from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge
-from limes.core.quota import NO_LOWPRIV, Permissions
-from limes.core.temporary_quota import (
+from limes.kernel.units import Unit
+from limes.quota.constraints import Constraint
+from limes.quota.hierarchy import ProjectFigures, QuotaRules, Refusal, judge
+from limes.quota.rules import NO_LOWPRIV, Permissions
+from limes.quota.temporary import (
     ALWAYS,
     LONGEST,
     Plan,
@@ -20,7 +21,6 @@ from limes.core.temporary_quota import (
     plan,
     take_step,
 )
-from limes.core.units import Unit
 
 NOW, END = 1000.0, 5000.0
 EVERYTHING = QuotaRules("compute", Unit.COUNT, Permissions(True, True, True, True), NO_LOWPRIV)

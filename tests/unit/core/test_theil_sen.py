@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.forecast import Slope, slope
+from limes.growth.rules import Slope, slope
 
 RECORDED = json.loads(Path(__file__).with_suffix(".json").read_text())
 """Random histories with gaps, and with amounts that are the same; and what `scipy.stats.theilslopes(amounts, days, 0.9)`

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
+from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
 
 
 @pytest.mark.parametrize(

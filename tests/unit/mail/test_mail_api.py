@@ -11,9 +11,9 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.mail.mailer import Fate, Mail, MailerDown
-from limes.mail.servers import MailApi
-from limes.outgoing import TimedAdapter
+from limes.kernel.outgoing import TimedAdapter
+from limes.notifications.mail.mailer import Fate, Mail, MailerDown
+from limes.notifications.mail.servers import MailApi
 from tests.support.http_server import HttpServer
 from tests.support.processes import free_port
 

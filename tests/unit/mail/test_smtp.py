@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from limes.mail.mailer import Fate, Mail, MailerDown
-from limes.mail.servers import SmtpMailer, render_message
-from limes.redaction import forget, know
-from limes.settings.notifications import SmtpSettings
+from limes.kernel.redaction import forget, know
+from limes.notifications.mail.mailer import Fate, Mail, MailerDown
+from limes.notifications.mail.servers import SmtpMailer, render_message
+from limes.notifications.settings import SmtpSettings
 from tests.support.mail_server import PASSWORD, USER, MailServer, html_of, text_of
 from tests.support.processes import free_port
 

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from limes.mail.templates import KINDS, SHIPPED, Around, RenderError, Templates, sample
-from limes.settings.notifications import NotificationKind
+from limes.notifications.mail.templates import KINDS, SHIPPED, Around, RenderError, Templates, sample
+from limes.notifications.settings import NotificationKind
 
 AROUND = Around("https://dashboard.example.com/", "https://limes.example.com/u?token=x")
 

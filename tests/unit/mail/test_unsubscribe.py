@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.mail.mailer import Subscription, Unsubscribe
+from limes.notifications.mail.mailer import Subscription, Unsubscribe
 
 LINKS = Unsubscribe("https://limes.example.com/api", "sixteen-characters")
 ALICE = Subscription("alice+x@example.com", "quota_used")

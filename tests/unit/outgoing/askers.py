@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import pytest
 from keystoneauth1.token_endpoint import Token
 
+from limes.app.build.identity import build_authenticator
 from limes.auth.session import open_session
+from limes.auth.settings import IdentitySettings
 from limes.backends import BackendError, ProjectInfo, calls
 from limes.backends.base import DomainInfo
 from limes.backends.loader import BackendSpec, load
-from limes.composition.identity import build_authenticator
-from limes.errors import LimesError, StartupError, Unavailable
-from limes.outgoing import AnswerLimits, keystone_session
-from limes.outgoing.answers import DEFAULT_LIMITS
+from limes.kernel.errors import LimesError, StartupError, Unavailable
+from limes.kernel.outgoing import AnswerLimits, keystone_session
+from limes.kernel.outgoing.answers import DEFAULT_LIMITS
+from limes.kernel.system import SystemClock
 from limes.placement.transfer.api import RemoteApi
-from limes.settings.identity import IdentitySettings
-from limes.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.sign_in import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY

@@ -13,9 +13,9 @@ import pytest
 import requests
 
 from limes.backends import BackendError, BackendOutage
-from limes.outgoing import AnswerLimits, GuardedSession, answers
-from limes.outgoing.answers import read_body
-from limes.outgoing.room import Contents
+from limes.kernel.outgoing import AnswerLimits, GuardedSession, answers
+from limes.kernel.outgoing.answers import read_body
+from limes.kernel.outgoing.room import Contents
 from tests.support.web_server import Answer, Request, WebServer, web_server
 from tests.unit.outgoing.askers import Asker, whoever_asks
 

@@ -1,4 +1,4 @@
-"""Requests to other servers are made by the sessions of `limes.outgoing` alone."""
+"""Requests to other servers are made by the sessions of `limes.kernel.outgoing` alone."""
 
 import ast
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ MAKES_REQUESTS = {
     *("Session", "session.Session", "urlopen", "urllib.request.urlopen", "auth_token.filter_factory"),
 }
 ALLOWED = {
-    "limes/outgoing/session.py",
-    "limes/commands/serve/supervisor.py",  # asks its own children on loopback whether they are up, without credentials
+    "limes/kernel/outgoing/session.py",
+    "limes/app/commands/serve/supervisor.py",  # asks its own children on loopback whether they are up, without credentials
 }
 
 

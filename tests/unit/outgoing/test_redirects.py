@@ -6,7 +6,7 @@ import pytest
 from keystoneauth1.token_endpoint import Token
 
 from limes.backends import BackendContext, BackendError
-from limes.outgoing import GuardedSession, keystone_session
+from limes.kernel.outgoing import GuardedSession, keystone_session
 from tests.support.web_server import Answer, Request, WebServer, redirect, web_server
 from tests.unit.outgoing.askers import SECRET, Asker, whoever_asks
 

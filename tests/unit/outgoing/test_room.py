@@ -15,9 +15,9 @@ import pytest
 
 from limes.backends.base import DomainInfo, ProjectInfo, QuotaBackend
 from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, within
-from limes.errors import BackendOutage, BackendPaused
-from limes.outgoing import AnswerLimits, GuardedSession
-from limes.outgoing.room import ROOM, Contents, Room, Share, with_its_answers
+from limes.kernel.errors import BackendOutage, BackendPaused
+from limes.kernel.outgoing import AnswerLimits, GuardedSession
+from limes.kernel.outgoing.room import ROOM, Contents, Room, Share, with_its_answers
 from tests.support.processes import eventually
 from tests.support.web_server import Answer, WebServer, web_server
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from limes.cli import main
-from limes.outgoing import GuardedSession
+from limes.app.cli import main
+from limes.kernel.outgoing import GuardedSession
 from tests.support.web_server import Answer, Request, WebServer, web_server
 from tests.unit.outgoing.askers import ASKERS, SECRET, Asker, whoever_asks
 

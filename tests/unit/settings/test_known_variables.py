@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from limes.settings.load import KNOWN_VARIABLES, OVERRIDES
+from limes.app.settings.load import KNOWN_VARIABLES, OVERRIDES
 
 ROOT = Path(__file__).parents[3]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from limes.errors import ConfigError
-from limes.settings import load, parse
+from limes.app.settings import load, parse
+from limes.kernel.errors import ConfigError
 
 MINIMAL = """
 availability_zones: [az-one]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from limes.settings.notifications import NotificationSettings
+from limes.notifications.settings import NotificationSettings
 
 SMTP = {"host": "mail.example.com", "sender": "limes@example.com"}
 LOGIN = {"username": "limes", "password": "sixteen-characters"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.settings import url_with_password
+from limes.app.settings import url_with_password
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any, Literal
 import pytest
 from pydantic import Field
 
-from limes.settings.document import all_rows, render_page, say_default, say_size, say_type
-from limes.validation.durations import Seconds
-from limes.validation.sections import ListenAddress, Name, Regex, Section, documented_fields
+from limes.app.settings.document import all_rows, render_page, say_default, say_size, say_type
+from limes.kernel.validation.durations import Seconds
+from limes.kernel.validation.sections import ListenAddress, Name, Regex, Section, documented_fields
 
 
 class Sample(Section):

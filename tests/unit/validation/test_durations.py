@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.errors import ConfigError
-from limes.settings import Settings, parse
-from limes.settings.placement import PlacementBounds
-from limes.settings.processes import CollectorSettings
-from limes.validation.durations import is_duration, read_duration, say_duration
+from limes.app.settings import Settings, parse
+from limes.app.settings.processes import CollectorSettings
+from limes.kernel.errors import ConfigError
+from limes.kernel.validation.durations import is_duration, read_duration, say_duration
+from limes.placement.settings import PlacementBounds
 
 BASE = {"availability_zones": ["az-one"], "services": [{"service_type": "compute", "type": "static"}]}
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from limes.app.settings import parse
 from limes.backends.loader import BackendSpec, load
-from limes.errors import ConfigError, StartupError
-from limes.settings import parse
+from limes.kernel.errors import ConfigError, StartupError
 
 BASE = {"availability_zones": ["az-one"], "services": [{"service_type": "compute", "type": "static"}]}
 

@@ -8,8 +8,8 @@ import pytest
 
 from limes.api.call import initiator_of
 from limes.auth.context import Identity
-from limes.settings.http import ProxySettings
 from limes.web.middleware import AccessLogMiddleware, ClientAddress, Header
+from limes.web.settings import ProxySettings
 from tests.support.clock import FrozenClock
 
 TRUSTED = ("10.0.0.0/24", "2001:db8:ffff::/48")

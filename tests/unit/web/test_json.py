@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.validation.shape import Shape, stored
+from limes.kernel.validation.shape import Shape, stored
 from limes.web.encoding import MAX_SHOWN, dump
 
 

@@ -7,12 +7,12 @@ import falcon.testing
 import pytest
 
 from limes.api.policy import RULES
-from limes.api.routes import ROUTES
+from limes.app.liquid.app import ROUTES as LIQUID_ROUTES
+from limes.app.liquid.app import RULES as LIQUID_RULES
+from limes.app.routes import ROUTES
 from limes.auth.context import Identity
 from limes.auth.policy import Rule
-from limes.errors import Forbidden
-from limes.liquid.app import ROUTES as LIQUID_ROUTES
-from limes.liquid.app import RULES as LIQUID_RULES
+from limes.kernel.errors import Forbidden
 from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
 from limes.placement.routes import rules as placement_rules
 from limes.web.call import Answer, Call

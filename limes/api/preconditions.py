@@ -1,0 +1,62 @@
+"""`ETag`, `If-Match` and `If-None-Match`."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import falcon
+
+from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
+from limes.kernel.errors import BadRequest, PreconditionFailed
+from limes.web.call import Answer
+
+# -- the precondition --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IfMatch:
+    """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags. An
+    optimistic lock (`limes.quota.rules.quota_tag`). It is checked under the locks of the change itself, so that of
+    several callers who saw the same state only one can win."""
+
+    tags: frozenset[str]
+
+    def check(self, present: str) -> None:
+        """Raises `PreconditionFailed` if the present tag is another one. It must not change until the commit."""
+        if present not in self.tags:
+            raise PreconditionFailed(
+                "the quotas are not those that If-Match names: somebody has changed them since."
+                " Nothing was changed. GET them again for the present ETag"
+            )
+
+
+_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
+
+
+def condition_of(req: falcon.Request) -> IfMatch | None:
+    """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`. Weak
+    tags never match here."""
+    tags = _tags(req, IF_MATCH)
+    return None if tags is None else IfMatch(frozenset(tag for weak, tag in tags if not weak))
+
+
+def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
+    """Returns the document with its tag, or 304 if `If-None-Match` names the tag. Raises `BadRequest`."""
+    headers = {"etag": f'"{tag}"'}
+    if IF_NONE_MATCH.of(req) is not None:
+        tags = _tags(req, IF_NONE_MATCH)
+        if tags is None or any(known == tag for _, known in tags):
+            return Answer(304, headers=headers)
+    return Answer(document=render(), headers=headers)
+
+
+def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
+    """Returns pairs of `W/` or nothing, and the tag without quotes; None without the header and for `*`."""
+    text = header.of(req)
+    if text is None or text.strip() == "*":
+        return None
+    tags = _TAG.findall(text)
+    if not tags or _TAG.sub("", text).strip(", \t"):
+        raise BadRequest(f'header {header.name}: expected * or entity tags in double quotes, such as "0123abcd"')
+    return tags

@@ -1,0 +1,1 @@
+"""The processes: what they consist of, their commands and settings. It knows all features."""

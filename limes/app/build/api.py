@@ -1,0 +1,58 @@
+"""The collaborators of the Limes API, and of the dashboard within it."""
+
+from limes.app.context import open_limes
+from limes.notifications.recipients import Subscriptions
+from limes.quota.push_quota import push_quota
+from limes.collector.sync_catalog import sync_catalog
+from limes.api.call import ApiCollaborators
+from limes.api.policy import RULES
+from limes.auth.policy import Policy
+from limes.app.build import identity
+from limes.app.build.cluster import build_cluster, open_cloud
+from limes.app.build.common import open_checked_engine
+from limes.app.build.mails import open_mail_settings, unsubscribe_links
+from limes.app.databases import with_standbys
+from limes.app.settings import Settings
+from limes.ui.browser import KnownBrowsers, shared_key
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
+from limes.ui.pages import dashboard
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.sign_in import SampleSignInMethod, SignInMethod
+from limes.ui.throttle import Throttle
+from limes.web.operational import Mount
+
+
+def build_api(settings: Settings) -> ApiCollaborators:
+    """Opens everything that the API works with, and makes the rows that mirror the configuration. Raises
+    `StartupError` if the dashboard is not built."""
+    identity.refuse_exposure(settings, "api")
+    engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
+    cloud = open_cloud(settings, settings.api.threads)
+    at_once = max(1, settings.api.threads // 2)
+    cluster = build_cluster(settings, cloud, time_limit=settings.api.backend_timeout, at_once=at_once)
+    # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
+    lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
+    limes = open_limes(cluster, engine, settings, lease=lease, push_quota=push_quota)
+    sync_catalog(limes)
+    revoked = identity.open_revoked(settings)
+    authenticator = identity.open_authenticator(settings, cloud, revoked=revoked)
+    mounts: tuple[Mount, ...] = ()
+    if settings.ui.enabled:
+        method: SignInMethod
+        if settings.identity.method == "sample":
+            method = SampleSignInMethod(settings.identity.sample)
+        else:
+            method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
+        throttle = Throttle(limes.clock)
+        browsers = KnownBrowsers(shared_key(identity.shared_folder(settings)))
+        session = SessionEndpoint(method, authenticator, throttle, browsers, title=settings.ui.title)
+        mounts = (dashboard(session, ScopesEndpoint(method, throttle)),)
+    return ApiCollaborators(
+        client_address=identity.client_address(settings),
+        limes=limes,
+        authenticator=authenticator,
+        policy=Policy(RULES, settings.api.policy_file),
+        subscriptions=Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
+        mail_settings=open_mail_settings(settings, engine, cloud, limes.clock),
+        mounts=mounts,
+    )

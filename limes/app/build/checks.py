@@ -1,0 +1,131 @@
+"""The one list of what is checked before anything starts.
+
+Processes make all checks of theirs and stop at the first that fails. `limes config check` and `limes doctor` make those
+that ask nobody and show all problems; the doctor examines database, Keystone and policies more closely by itself.
+"""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from limes.api.policy import RULES
+from limes.auth.policy import Policy
+from limes.app.build import common
+from limes.app.build.cluster import build_cluster, open_cloud
+from limes.app.build.identity import open_authenticator, placement_policy, refuse_exposure
+from limes.app.build.liquid import build_liquid, liquid_settings
+from limes.app.databases import require_valid_urls
+from limes.kernel.errors import ConfigError, LimesError, StartupError
+from limes.app.liquid.app import RULES as LIQUID_RULES
+from limes.app.liquid.handlers import MAX_BODY_SIZE
+from limes.kernel.logs import Style
+from limes.app.settings import Settings
+from limes.placement.settings import PlacementSettings
+from limes.app.settings.processes import ApiSettings, LiquidSettings
+from limes.web.worker.client_socket import Limits
+
+HttpSection = ApiSettings | PlacementSettings | LiquidSettings
+PROCESSES = ("api", "placement", "liquid")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something that has to be right before the processes that it is for may start."""
+
+    name: str
+    processes: Collection[str]
+    run: Callable[[Settings, str], object]
+    """Raises `ConfigError` or another `LimesError` with what is wrong for a process."""
+    asks_others: bool = False
+    """Whether it needs the database or Keystone. The others read files only."""
+
+
+def _database_fits(settings: Settings, process: str) -> None:
+    open_engine = common.open_checked_engine if process == "api" else common.open_checked_placement_engine
+    open_engine(settings, f"limes-{process}").close()
+
+
+def _tokens_can_be_validated(settings: Settings, process: str) -> None:
+    cloud = open_cloud(settings)
+    open_authenticator(settings, cloud, allow_noauth=process == "placement")
+    if settings.identity.method == "keystone":
+        cloud.check()
+
+
+def _policy_can_be_used(settings: Settings, process: str) -> None:
+    if process == "placement":
+        placement_policy(settings)
+    elif process == "api":
+        Policy(RULES, settings.api.policy_file)
+    else:
+        Policy(LIQUID_RULES, settings.liquid.policy_file)
+
+
+def _backends_can_be_built(settings: Settings, process: str) -> None:
+    if process == "liquid":
+        build_liquid(settings)
+    else:
+        build_cluster(settings)
+
+
+CHECKS = (
+    Check("exposure", PROCESSES, refuse_exposure),
+    Check("addresses", ("api", "placement"), lambda settings, process: require_valid_urls(settings)),
+    Check("database", ("api", "placement"), _database_fits, asks_others=True),
+    Check("identity", PROCESSES, _tokens_can_be_validated, asks_others=True),
+    Check("policy", PROCESSES, _policy_can_be_used),
+    Check("backends", ("api", "liquid"), _backends_can_be_built),
+)
+
+
+def require(settings: Settings, process: str, names: Collection[str] = ()) -> None:
+    """Makes all checks for a process, or those named. Raises what the first one that fails raises."""
+    for check in CHECKS:
+        if process in check.processes and (not names or check.name in names):
+            check.run(settings, process)
+
+
+def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
+    """Returns what these checks find wrong for both APIs that share the configuration. None of them asks others."""
+    problems: list[str] = []
+    for check, process in product(CHECKS, ("api", "placement")):
+        if check.name not in names or process not in check.processes:
+            continue
+        try:
+            check.run(settings, process)
+        except ConfigError as error:
+            problems += error.problems
+        except LimesError as error:
+            problems.append(str(error))
+    return list(dict.fromkeys(problems))
+
+
+def load_checkable_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """As `load_any_settings`, but the problems of a file that is not valid are those of all checks that files allow."""
+    try:
+        return common.load_any_settings(environ)
+    except ConfigError as error:
+        rest = common.salvage_settings(environ)
+        more = problems_of(rest.settings, ["addresses", "policy"]) if rest else []
+        raise ConfigError(list(dict.fromkeys([*error.problems, *more]))) from None
+
+
+def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
+    """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`. Returns its
+    section, what it accepts from clients, and how it logs. All connections are closed again. Raises `ConfigError` or
+    another `LimesError`."""
+    if process not in PROCESSES:
+        raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
+    settings = common.load_any_settings() if process == "placement" else common.load_settings()
+    if process == "liquid":
+        settings = liquid_settings(settings)
+    require(settings, process)
+    sections: dict[str, tuple[HttpSection, int]] = {
+        "api": (settings.api, settings.api.max_body_size),
+        "placement": (settings.placement, settings.placement.bounds.max_body_size),
+        "liquid": (settings.liquid, MAX_BODY_SIZE),
+    }
+    section, max_body_size = sections[process]
+    clients = section.clients.model_dump(exclude={"connections", "drain", "compression"})
+    return section, Limits(**clients, max_body_size=max_body_size), settings.logging.style

@@ -1,0 +1,122 @@
+"""From the section `notifications` to jobs, mail servers, templates and recipients. Nothing is opened or asked yet."""
+
+from functools import partial
+from urllib.parse import urlsplit
+
+from prometheus_client.registry import Collector as MetricSource
+
+from limes.app.context import Limes
+from limes.notifications.deliver import DeliverEvents, Outcome
+from limes.notifications.recipients import MailPreferences, QueueMails, Recipients
+from limes.notifications.outbox import BoundPosts
+from limes.reports.notify import notify
+from limes.projects.claims import run_if_due
+from limes.notifications.send_mails import Contents, SendMails
+from limes.audit.sinks import LogSink, Sink, WebhookSink
+from limes.auth.session import CloudSession
+from limes.collector.loop import Job, counted
+from limes.app.build.cluster import open_cloud
+from limes.notifications.rules import PREFIX
+from limes.db.engine import Engine
+from limes.notifications.mail.keystone_users import KeystoneUsers
+from limes.notifications.mail.mailer import Mailer, Unsubscribe
+from limes.notifications.mail.servers import MailApi, SmtpMailer
+from limes.notifications.mail.templates import KINDS, Templates
+from limes.reports.metrics.counters import MailCounters, OutcomeCounter
+from limes.kernel.outgoing import GuardedSession
+from limes.app.settings import Settings
+from limes.notifications.settings import MailSettings, NotificationSettings
+from limes.kernel.system import Clock
+
+_SESSION = 0.8
+"""The share of a lease after which a connection is cut."""
+MAIL_SINKS = ("smtp", "mail_api")
+
+
+def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, lease: float = 300.0) -> Mailer:
+    """Returns the server of a sink. `lease`, in seconds, is that of the job which sends mails."""
+    if sink == "mail_api":
+        api = section.mail_api
+        return MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))
+    return SmtpMailer(section.smtp, _SESSION * lease)
+
+
+def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients:
+    """Returns who gets the mails of a sink."""
+    mail = settings.notifications.mail
+    by_project = sink == "mail_api"
+    return Recipients(mail, None if by_project else open_users(settings, cloud, clock), by_project)
+
+
+def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> KeystoneUsers | None:
+    """Returns what knows the addresses of users; None without Keystone."""
+    if settings.identity.method != "keystone":
+        return None
+    mail = settings.notifications.mail
+    adapter = cloud.adapter("identity", min_version=(3, 0))
+    return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit)
+
+
+def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailPreferences | None:
+    """Returns the use cases with which users choose their mails; None if they get none."""
+    section = settings.notifications
+    if "smtp" not in section.sinks:
+        return None
+    kinds = [kind for kind in KINDS if kind not in section.except_kinds]
+    return MailPreferences(engine, clock, kinds, open_users(settings, cloud, clock))
+
+
+def mail_contents(mail: MailSettings) -> Contents:
+    return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
+
+
+def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
+    """Returns what makes and reads links to unsubscribe; None if there are none."""
+    section = mail.unsubscribe
+    return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None
+
+
+def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
+    """Returns one job that decides what people are told, and one or two for each sink; none if there are no sinks. Also
+    returns their counters. Nothing is opened yet."""
+    section = limes.settings.notifications
+    runs = OutcomeCounter("limes_notification_runs", "Runs of the job that decides what people are told", (), [()])
+    deliveries = OutcomeCounter(
+        "limes_notification_deliveries",
+        "Looks for notifications to deliver to a sink; failure if it refused one or did not answer",
+        ("sink",),
+        [(PREFIX + name,) for name in section.sinks],
+    )
+    mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
+    mails = MailCounters(mail_sinks)
+    jobs: list[Job] = []
+    if section.sinks:
+        run = partial(run_if_due, limes, "notifications", notify, section.interval)
+        jobs.append(Job("notifications", counted(run, runs.count)))
+    cloud = open_cloud(limes.settings) if mail_sinks else None
+    for name in section.sinks:
+        sink = _open_sink(name, limes, cloud)
+        delivery = DeliverEvents(limes, sink, section, what="notification", job=PREFIX + name)
+        count = partial(_count_round, deliveries, PREFIX + name)
+        jobs.append(Job(delivery.name, counted(delivery.run_if_due, count)))
+        if cloud is not None and name in MAIL_SINKS:
+            mailer = open_mailer(name, section, cloud, limes.lease)
+            send = SendMails(limes, name, mailer, mail_contents(section.mail))
+            jobs.append(Job(send.name, counted(send.run_if_due, partial(mails.count, name))))
+    return jobs, [runs, deliveries, mails]
+
+
+def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
+    deliveries.count(not outcome.refused and not outcome.failed, sink)
+
+
+def _open_sink(name: str, limes: Limes, cloud: CloudSession | None) -> Sink:
+    """Returns a sink by its name. Nothing is opened yet. For mails, it is their queue."""
+    section, clock = limes.settings.notifications, limes.clock
+    if name == "log":
+        return LogSink(section.log.path, PREFIX + name)
+    if cloud is not None and name in MAIL_SINKS:
+        return QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
+    url, secret, timeout = section.webhook.url, section.webhook.secret or "", section.webhook.timeout
+    posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=PREFIX + name)
+    return BoundPosts(limes, posts)

@@ -1,0 +1,45 @@
+"""What `limes metrics` works with, and the gauges that it shares with collectors."""
+
+from prometheus_client.registry import Collector as MetricSource
+
+from limes.app.context import Limes, open_limes
+from limes.collector.http import MetricsProcess
+from limes.app.build.cluster import build_cluster
+from limes.app.build.common import open_checked_engine
+from limes.app.build.mails import MAIL_SINKS
+from limes.notifications.rules import PREFIX
+from limes.reports.metrics.counters import CommitmentChanges
+from limes.reports.metrics.data import DataMetrics
+from limes.reports.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
+from limes.reports.metrics.samples import SharedFigures
+from limes.app.settings import Settings
+
+
+def open_metrics(settings: Settings) -> MetricsProcess:
+    """Opens everything. Raises `ConfigError`, `StartupError` and `Unavailable`."""
+    engine = open_checked_engine(settings, "limes-metrics")
+    limes = open_limes(build_cluster(settings), engine, settings)
+    section = settings.metrics
+    return MetricsProcess(engine, gauges_of_cloud(limes), figures_of_cloud(limes, section.skip_zero), section.listen)
+
+
+def figures_of_cloud(limes: Limes, skip_zero: bool) -> SharedFigures:
+    plugins = {service.service_type: service.type for service in limes.settings.services}
+    section = limes.settings.metrics
+    data = DataMetrics(limes.engine, limes.catalog, skip_zero, limes.overrides, plugins, of_projects=section.projects)
+    return SharedFigures(data.write, section.max_age)
+
+
+def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
+    """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
+    engine, clock, settings = limes.engine, limes.clock, limes.settings
+    sinks = [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
+    names = {service.service_type: service.type for service in settings.services}
+    return [
+        scrape_gauges(engine, names, clock, settings.collector.stale_after, sinks),
+        AlertGauges(limes),
+        CommitmentChanges(engine),
+        mail_gauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
+        request_gauges(engine, clock),
+        forecast_gauges(limes),
+    ]

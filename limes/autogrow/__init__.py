@@ -1,0 +1,1 @@
+"""Quota that follows usage and commitments."""

@@ -1,0 +1,23 @@
+"""Conditions of queries on commitments."""
+
+from typing import Any
+
+from peewee import fn
+
+from limes.commitments.commitment import LIVE
+from limes.commitments.models import Commitment
+from limes.commitments.models import Commitment as Stored
+
+
+def renews_itself(commitment: Any) -> Any:
+    """The condition that nobody has to think of a commitment's end."""
+    return commitment.auto_renews & (commitment.renewal_error == "")
+
+
+def was_renewed(commitment: Any) -> Any:
+    following = Commitment.alias("following")
+    is_live = following.status.in_(["planned", "pending", "confirmed"])
+    return fn.EXISTS(following.select(following.id).where(following.predecessor == commitment.id, is_live))
+
+
+IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))

@@ -1,1 +1,0 @@
-"""Queries on the models, one file per noun. None opens a transaction: use cases do (`limes.actions`)."""

@@ -1,0 +1,24 @@
+"""The part of the table (`routes`) that is about growth."""
+
+from limes.api import parameters as p
+from limes.api.call import Operation
+from limes.api.levels import SELECTION, At, on_every_level
+from limes.growth import handlers as growth
+from limes.growth.answers import ForecastAnswer, UsageHistoryAnswer
+
+_HISTORY = (*SELECTION, p.DAYS_BACK, p.HISTORY_FROM, p.HISTORY_UNTIL, p.HISTORY_GRANULARITY, p.PER_AZ)
+
+GROWTH = {
+    **on_every_level(
+        "usage-history",
+        Operation(growth.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _HISTORY),
+        At("Shows the same of a domain, without capacity."),
+        At("Shows the same of a project, without capacity."),
+    ),
+    **on_every_level(
+        "forecast",
+        Operation(growth.show_forecast, "cluster:show", {200: ForecastAnswer}, (), (*SELECTION, p.PER_AZ)),
+        At("Tells when quota and commitments of a domain are exhausted; what is full first comes first."),
+        At("Tells when quota and commitments of a project are exhausted; what is full first comes first."),
+    ),
+}

@@ -1,0 +1,1 @@
+"""From when to when subresources were there."""

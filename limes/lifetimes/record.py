@@ -1,0 +1,64 @@
+"""From when to when subresources were there: recorded by scrapes, shown for bills, and forgotten in the end."""
+
+from collections.abc import Sequence
+
+from limes.app.context import Limes
+from limes.db.transactions import snapshot
+from limes.lifetimes import queries
+from limes.lifetimes.queries import LifetimeFilter, LifetimeRow
+from limes.lifetimes.rules import Followed, compare, find, followed_resources
+from limes.projects.lookup import find_domain, find_project
+from limes.projects.scrape import Scrape
+
+_BATCH = 1000
+
+
+def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
+    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
+    service of which nothing is followed costs no statement."""
+    engine, task, now = limes.engine, scrape.task, scrape.now
+    of_service = {name: attributes for (type_, name), attributes in of.items() if type_ == task.service_type}
+    followed = {name: attributes for name, attributes in of_service.items() if name in scrape.usages}
+    if not followed:
+        return
+    known = queries.open_periods(engine, task)
+    found = [
+        find(name, az, entry, attributes)
+        for name, attributes in followed.items()
+        for az, item in scrape.usages[name].per_az.items()
+        for entry in item.subresources
+    ]
+    changes = compare([period for period in known.periods if period.what.resource_name in followed], found)
+    # a clock that was set back makes no period end before it began
+    at = max([now, *(period.began_at for period in known.periods)])
+    if changes.ended:
+        queries.end_periods(engine, changes.ended, at, now if task.scraped_at is None else task.scraped_at)
+    project_id = known.project_id
+    if project_id is None and (changes.begun or known.periods):
+        names = (task.project_name, task.domain_uuid, task.domain_name)
+        project_id = queries.name_project(engine, task.project_uuid, *names)
+    if project_id is not None:
+        queries.begin_periods(engine, project_id, task.service_type, changes.begun, at)
+
+
+@snapshot
+def show_lifetimes(limes: Limes, wanted: LifetimeFilter, after: int, limit: int) -> Sequence[LifetimeRow]:
+    """Returns a page of periods. Raises `NotFound` for a domain or project that is not there and never had any."""
+    domain, project = wanted.domain_uuid, wanted.project_uuid
+    if domain is not None and not queries.was_there(limes.engine, domain, project):
+        find_domain(limes.engine, domain)
+        if project is not None:
+            find_project(limes.engine, domain, project)
+    return queries.page(limes.engine, wanted, after, limit)
+
+
+def clean_up_lifetimes(limes: Limes) -> None:
+    """Ends periods that no scrape can end any more, and deletes old ones. Several may run it at once."""
+    engine, now = limes.engine, limes.now()
+    section = limes.settings.subresource_lifetimes
+    followed = ["/".join(ref) for ref in followed_resources(limes.catalog, section.resources)]
+    engine.atomic(lambda: queries.end_others(engine, followed, now))
+    before = now - section.retention
+    while engine.atomic(lambda: queries.delete_ended_before(engine, before, _BATCH)) == _BATCH:
+        pass
+    engine.atomic(lambda: queries.delete_projects_without_periods(engine))

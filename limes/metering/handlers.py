@@ -1,0 +1,87 @@
+"""What was used and committed over time: for bills."""
+
+from collections.abc import Generator
+from contextlib import closing
+
+from limes.api import parameters
+from limes.api.call import Call
+from limes.kernel.calendar import Granularity, bucket_of
+from limes.kernel.errors import BadRequest
+from limes.metering.answers import Part, UsageWriter
+from limes.metering.entries import UsageQuery
+from limes.metering.report import UsagePage, find_page, read_parts, require_known
+from limes.metering.source_queries import MeterFilter
+from limes.web.call import Answer, BodyStream
+from limes.web.encoding import CSV, dump_part, prefers_csv
+
+Parts = Generator[Part, None, None]
+
+
+def report_usage(call: Call) -> Answer:
+    """Tells what all projects have used and committed to over time, as JSON or CSV."""
+    if call.where.domain is not None:
+        require_known(call.limes, call.where.domain, call.where.project)
+    call.refuse_unknown_parameters()
+    query = _query(call)
+    page = find_page(call.limes, query)
+    links = call.next_link(page.next) if page.next is not None else []
+    # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
+    headers = {"vary": "Accept", "x-limes-metering-began-at": str(page.state.begun_at)}
+    if links:
+        headers["link"] = f'<{links[0].href}>; rel="next"'
+    parts = read_parts(call.limes, page)
+    if prefers_csv(call.req.get_header("Accept")):
+        return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers=headers)
+    return Answer(stream=BodyStream(_json(call, page, parts, links)), headers=headers)
+
+
+def _csv(call: Call, parts: Parts) -> Generator[bytes, None, None]:
+    writer = UsageWriter(call.catalog)
+    with closing(parts):
+        yield writer.csv_header()
+        for part in parts:
+            yield writer.csv(part)
+
+
+def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator[bytes, None, None]:
+    """Renders one entry a line."""
+    query = page.query
+    head = {
+        "metering_began_at": page.state.begun_at,
+        "from": query.begin,
+        "until": query.end,
+        "granularity": query.granularity.value,
+    }
+    separator, writer = b"\n", UsageWriter(call.catalog)
+    with closing(parts):
+        yield b'{"usage_report":' + dump_part(head)[:-1] + b',"entries":['
+        for part in parts:
+            if lines := writer.json(part):
+                yield separator + lines
+                separator = b",\n"
+        yield b'\n],"links":' + dump_part(links) + b"}}\n"
+
+
+def _query(call: Call) -> UsageQuery:
+    granularity = Granularity(parameters.GRANULARITY.of(call.req))
+    begin, end = parameters.USED_FROM.of(call.req), parameters.USED_UNTIL.of(call.req)
+    if begin is None:
+        raise BadRequest("query parameter from: expected the time from which the account is wanted")
+    if end is None:
+        end = bucket_of(int(call.limes.now()), granularity).end
+    every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
+    if azs is not None and not every_az:
+        raise BadRequest("query parameter availability_zone: expected together with per_az")
+    domain, project = call.where.domain, call.where.project
+    return UsageQuery(
+        begin,
+        end,
+        granularity,
+        domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
+        projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
+        only=MeterFilter(call.service_types(), parameters.RESOURCE.of(call.req), azs),
+        marker=parameters.AFTER_USER.of(call.req) or "",
+        limit=parameters.USERS.of(call.req) or None,
+        as_of=parameters.USED_AS_OF.of(call.req),
+        every_az=every_az,
+    )

@@ -1,0 +1,24 @@
+"""The part of the table (`routes`) that is about usage over time: the account, its growth, and lifetimes of
+subresources."""
+
+from limes.api import parameters as p
+from limes.api.call import Operation
+from limes.api.levels import SELECTION, At, on_every_level
+from limes.metering import handlers as usage
+from limes.metering.answers import UsageReportAnswer
+
+_ACCOUNT_OF_PROJECT = (*SELECTION, p.PER_AZ, p.USED_IN_AZS, p.USED_FROM, p.USED_UNTIL, p.GRANULARITY, p.USED_AS_OF)
+_ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, p.USED_BY_PROJECTS, p.USERS, p.AFTER_USER)
+_ACCOUNT = (*_ACCOUNT_OF_DOMAIN, p.USED_IN_DOMAINS)
+
+USAGE = on_every_level(
+    "usage-reports",
+    Operation(usage.report_usage, "cluster:list_projects", {200: UsageReportAnswer}, (), _ACCOUNT, csv=True),
+    At(
+        "Tells the same of the projects of a domain, those that have vanished among them.",
+        "project:list",
+        _ACCOUNT_OF_DOMAIN,
+    ),
+    At("Tells the same of a project, even if it has vanished.", "project:show", _ACCOUNT_OF_PROJECT),
+)
+"""By path and method; likewise the others."""

@@ -1,0 +1,26 @@
+"""What is kept for bills: the account of usage and commitments over time, and lifetimes of subresources."""
+
+from pydantic import Field
+
+from limes.kernel.validation.durations import Seconds
+from limes.kernel.validation.sections import Section
+
+
+class MeteringSettings(Section):
+    """The account of what was used and committed over time, for bills and for growth."""
+
+    interval: Seconds = 60.0
+    """Between two runs of the job: what happens to commitments is in the account after the next one."""
+    valid_for: Seconds | None = None
+    """How long what a scrape has found counts as known. Without another scrape, usage is unknown afterwards: a gap in
+    the account. At least twice `collector.scrape_interval`, so that one that comes late makes no gap. Not given: 2
+    hours, or four times `collector.scrape_interval` if that is longer."""
+    closes_after: Seconds = 900.0
+    """How long after its end a day (UTC) is closed; at least 5 minutes. What comes still later is a correction, with a
+    version and a reason."""
+    keep_hours: int = Field(default=14, ge=2, le=3660)
+    """For how many days single hours can be told, and closed days be corrected."""
+    keep_days: int = Field(default=400, ge=62, le=36600)
+    """For how many days single days can be told."""
+    keep_months: int | None = Field(default=None, ge=1, le=12000)
+    """For how many months single months can be told. Not given: for ever."""

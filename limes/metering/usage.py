@@ -1,0 +1,103 @@
+"""What changes of usage mean for the account over time."""
+
+from collections.abc import Collection, Sequence
+
+from limes.app.context import Limes
+from limes.db.engine import Engine
+from limes.metering import queries
+from limes.metering.accounts import last_usages
+from limes.metering.queries import GapRow, StepRow
+from limes.metering.source_queries import ScrapeTimes, scrape_times
+from limes.projects.scrape import Scrape
+
+Place = tuple[int, str]
+"""A resource (id) and an AZ."""
+
+
+def _metered_usage(engine: Engine, scrape: Scrape) -> dict[Place, int]:
+    """Returns the usage that the account knows, by place.
+
+    If the last scrape was one of the previous release, which adds nothing to the account and deletes rows of AZs in
+    which nothing is used any more, the account itself is asked. So it is after a clock that was ahead: what it wrote in
+    the future is forgotten, the end of the usage of AZs whose rows are gone among it.
+    """
+    task = scrape.task
+    metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
+    was_ahead = task.scraped_at is not None and scrape.now < int(task.scraped_at)
+    if was_ahead or task.metered_at != task.scraped_at:
+        for meter, usage in last_usages(engine, [task.project_uuid], int(scrape.now)).items():
+            if meter.service == task.service_type and meter.resource in scrape.ids:
+                metered[scrape.ids[meter.resource], meter.az] = usage
+    return metered
+
+
+def meter_usage(limes: Limes, scrape: Scrape) -> None:
+    """Adds to the account what a scrape has found. Nothing is written unless usage has changed; one statement if it
+    has, and one more after a time in which the usage was not known."""
+    engine, task, at = limes.engine, scrape.task, int(scrape.now)
+    metered = _metered_usage(engine, scrape)
+    jumped_back = task.scraped_at is not None and scrape.now < int(task.scraped_at)
+    if jumped_back:
+        queries.forget_future(engine, task.project_uuid, task.service_type, at)
+    # a clock that was put back says nothing about what was closed since: the job has to look
+    recorded_at = queries.PENDING if jumped_back else at
+    present = scrape.present
+    usages = {place: row.usage for place, row in present.azs.items()}
+    usages |= {place: 0 for place in metered if place[0] in present.resources and place not in usages}
+    changes = {place: usage for place, usage in usages.items() if jumped_back or usage != metered.get(place, 0)}
+    if changes:
+        names = {id_: name for name, id_ in scrape.ids.items()}
+        of = (task.project_uuid, task.service_type)
+        rows = sorted(changes.items())
+        steps = [StepRow(*of, names[resource], az, at, usage, recorded_at) for (resource, az), usage in rows]
+        queries.add_steps(engine, steps)
+    begin = unknown_since(task.scraped_at, task.failing_since, limes.settings.usage_valid_for)
+    if begin is not None and begin < at:
+        queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
+
+
+def end_metering(limes: Limes, uuids: Collection[str]) -> None:
+    """Ends the account of projects (by UUID) that are about to be deleted, in the same transaction."""
+    if not uuids:
+        return
+    engine, now = limes.engine, int(limes.now())
+    queries.end_projects(engine, uuids, now, lambda: last_usages(engine, sorted(uuids), now))
+    _end_gaps(limes, scrape_times(engine, True, sorted(uuids)), now)
+
+
+def end_metering_of_services(limes: Limes, services: Sequence[str], resource_ids: Collection[int], now: float) -> None:
+    """The same of services that are about to be deleted, with their resources."""
+    if services:
+        end_metering_of_resources(limes.engine, resource_ids, now)
+        _end_gaps(limes, scrape_times(limes.engine, False, services), int(now))
+
+
+def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:
+    """Ends the account of resources that are offered no more. To be called again from time to time: a scrape that had
+    begun before may end after this."""
+    queries.end_resources(engine, resource_ids, int(now))
+    others = set(queries.metered_by_others(engine, resource_ids)) if resource_ids else None
+    if others:
+        projects, _, names = map(set, zip(*others, strict=True))
+        known = last_usages(engine, sorted(projects), int(now), names)
+        steps = [
+            StepRow(*meter, int(now), 0, int(now)) for meter, used in known.items() if used and meter[:3] in others
+        ]
+        queries.add_steps(engine, steps)
+
+
+def _end_gaps(limes: Limes, scrapes: Sequence[ScrapeTimes], now: int) -> None:
+    """Keeps that usage is not known until now, where that is so."""
+    gaps = []
+    for project, service, scraped_at, failing_since in scrapes:
+        begin = unknown_since(scraped_at, failing_since, limes.settings.usage_valid_for)
+        if begin is not None and begin < now:
+            gaps.append(GapRow(project, service, begin, now))
+    queries.add_gaps(limes.engine, gaps)
+
+
+def unknown_since(scraped_at: float | None, failing_since: float | None, valid_for: float) -> int | None:
+    """Returns since when nobody knows the usage, in seconds: since the first scrape that failed, or since the last
+    success is too old. In the future if all is well; None before the first scrape."""
+    times = [time for time in (failing_since, None if scraped_at is None else scraped_at + valid_for) if time]
+    return int(min(times)) if times else None

@@ -1,0 +1,34 @@
+"""Answers about mails."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from limes.kernel.validation.shape import Shape
+from limes.notifications.recipients import MailChoices
+
+
+class MailKind(Shape):
+    """Whether mails of a kind are sent."""
+
+    kind: str
+    sent: bool
+
+
+class MailSettings(Shape):
+    """The mails that the user of the token gets."""
+
+    address: Annotated[str | None, Field(description="null: none is known, so nothing is sent")]
+    sent: Annotated[bool, Field(description="false: no mails at all, whatever `kinds` says")]
+    kinds: list[MailKind]
+
+
+class MailSettingsAnswer(Shape):
+    """The document with them."""
+
+    mail_settings: MailSettings
+
+
+def render_mail_settings(choices: MailChoices) -> MailSettingsAnswer:
+    kinds = [MailKind(kind=kind, sent=is_sent) for kind, is_sent in choices.kinds.items()]
+    return MailSettingsAnswer(mail_settings=MailSettings(address=choices.address, sent=choices.is_sent, kinds=kinds))

@@ -1,0 +1,93 @@
+"""Which mails the caller gets; and the page that the link in a mail leads to, which needs only the signed token in it.
+
+GET of the page changes nothing, because programs that look for malware follow links. POST does, which is also what mail
+programs send with one click (RFC 8058).
+"""
+
+from html import escape
+from urllib.parse import parse_qs
+
+import falcon
+
+from limes.api.call import Call
+from limes.api.parameters import UNSUBSCRIBE_TOKEN
+from limes.kernel.errors import NotFound
+from limes.notifications.answers import render_mail_settings
+from limes.notifications.bodies import MailSettingsBody
+from limes.notifications.mail.mailer import ALL_KINDS, Subscription
+from limes.notifications.recipients import MailPreferences, Subscriptions
+from limes.web.call import Answer, read_body
+
+
+def show_mail_settings(call: Call) -> Answer:
+    """Shows which mails the user of the request's own token gets, and at which address."""
+    return Answer(document=render_mail_settings(_settings(call).show(call.identity.user_id or "")))
+
+
+def set_mail_settings(call: Call) -> Answer:
+    """Unsubscribes the user of the request's own token from mails, or undoes that. What is not named stays."""
+    settings, wanted = _settings(call), call.body(MailSettingsBody).mail_settings
+    kinds = [(each.kind, each.sent) for each in wanted.kinds]
+    return Answer(document=render_mail_settings(settings.change(call.identity.user_id or "", wanted.sent, kinds)))
+
+
+def _settings(call: Call) -> MailPreferences:
+    if call.deps.mail_settings is None:
+        raise NotFound("this Limes sends no mails to users")
+    return call.deps.mail_settings
+
+
+# -- the page of a link ------------------------------------------------------------------------------------------------
+
+_MAX_BODY = 4096
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def show_unsubscribe(call: Call) -> Answer:
+    """Shows what the link in a mail unsubscribes from, as a page with a button."""
+    found = _subscriptions(call).of(UNSUBSCRIBE_TOKEN.of(call.req) or "")
+    return _page(f"Stop sending {_mails(found)} to {found.recipient}?", "unsubscribe", "Stop")
+
+
+def unsubscribe(call: Call) -> Answer:
+    """Unsubscribes the recipient of a mail from mails of its kind, or undoes that.
+
+    With `action=subscribe` in the form, they are sent again. Anything else unsubscribes, as mail programs do.
+    """
+    subscriptions = _subscriptions(call)
+    found = subscriptions.of(UNSUBSCRIBE_TOKEN.of(call.req) or "")
+    body = read_body(call.req, _MAX_BODY)
+    if body is None:
+        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {_MAX_BODY} bytes")
+    form = parse_qs(body.decode("utf-8", "replace"))
+    if form.get("action") == ["subscribe"]:
+        subscriptions.resume(found.recipient, found.kind)
+        return _page(f"{found.recipient} gets {_mails(found)} again.", "unsubscribe", "Stop them")
+    subscriptions.end(found.recipient, found.kind)
+    return _page(f"{found.recipient} gets no more {_mails(found)}.", "subscribe", "Undo")
+
+
+def _subscriptions(call: Call) -> Subscriptions:
+    found = call.deps.subscriptions
+    if found is None or found.links is None:
+        raise NotFound("mails of this Limes have no links to unsubscribe")
+    return found
+
+
+def _mails(subscription: Subscription) -> str:
+    return "mails" if subscription.kind == ALL_KINDS else f"mails of the kind {subscription.kind}"
+
+
+def _page(text: str, action: str, button: str) -> Answer:
+    page = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Limes: mails</title>'
+        '<meta name="viewport" content="width=device-width"></head>\n'
+        f'<body><p>{escape(text)}</p>\n<form method="post">'
+        f'<button name="action" value="{action}">{button}</button></form></body></html>\n'
+    )
+    return Answer(page=page, headers=_HEADERS)

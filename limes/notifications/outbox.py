@@ -1,0 +1,151 @@
+"""Notifications on their way: into the outbox, in the transaction in which something happens, and to a webhook.
+
+So each is told once, and none is lost if a process dies. What a webhook gets about one domain is bounded: beyond so
+many notifications a minute, one POST carries all that wait. What was sent within the last minute is read from the
+outbox, so the bound holds whichever collector has its turn, and after one was killed. A domain beyond its bound holds
+up only itself, and what its own people write cannot make the receiver refuse what is about others.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
+
+import orjson
+
+from limes.app.context import Limes
+from limes.audit import outbox
+from limes.audit.sinks import Delivery, OutgoingEvent, Sink
+from limes.notifications.rules import PREFIX, SEVERAL
+from limes.requests.lists import by_ids
+from limes.requests.rules import RequestStatus
+
+
+def announce(
+    limes: Limes, kind: str, remedy: str, at: float, documents: Iterable[tuple[str, Mapping[str, Any]]]
+) -> None:
+    """Tells each sink, each document in its stream. If nobody wants the kind, they are not even made."""
+    section = limes.settings.notifications
+    if section.sinks and kind not in section.except_kinds:
+        tell(limes, at, ((stream, message(limes, kind, remedy, at, document)) for stream, document in documents))
+
+
+def message(
+    limes: Limes, kind: str, remedy: str, at: float, document: Mapping[str, Any], severity: str | None = None
+) -> dict[str, Any]:
+    weight = {"severity": severity} if severity else {}
+    return {"id": limes.ids.uuid(), "kind": str(kind), **weight, "at": int(at), "remedy": remedy, **document}
+
+
+def tell(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+    """Writes messages for each sink, each in its stream. Returns how many messages there were."""
+    texts = [(stream, message["id"], orjson.dumps(message).decode()) for stream, message in messages]
+    sinks = limes.settings.notifications.sinks
+    outbox.append(limes.engine, [(at, PREFIX + sink, *text) for text in texts for sink in sinks])
+    return len(texts)
+
+
+# -- the bound of a webhook --------------------------------------------------------------------------------------------
+
+_WINDOW = 60.0
+_PAUSE = 10.0
+"""Seconds between two POSTs about a domain that is beyond its bound."""
+_SIZE = 500_000
+"""Bytes of notifications in one POST; a single one may have more."""
+_VAIN = frozenset({RequestStatus.WITHDRAWN.value, RequestStatus.SUPERSEDED.value})
+
+
+class _Notification(NamedTuple):
+    event: OutgoingEvent
+    document: Mapping[str, Any]
+
+    @property
+    def domain(self) -> str:
+        """The UUID of its domain; of what is about no domain, the service."""
+        return _domain(self.document, self.event.stream)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPosts:
+    """Sends notifications singly while there are at most so many a minute about a domain and all its projects."""
+
+    limes: Limes
+    sink: Sink
+
+    @property
+    def name(self) -> str:
+        return self.sink.name
+
+    def try_out(self) -> str | None:
+        return self.sink.try_out()
+
+    def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        now = self.limes.now()
+        found = [_Notification(event, orjson.loads(event.document)) for event in events]
+        vain = self._in_vain(found)
+        waiting: dict[str, list[_Notification]] = {}
+        for each in found:
+            if each.event.number not in vain:
+                waiting.setdefault(each.domain, []).append(each)
+        sent = self._sent(now)
+        posts: dict[int, Sequence[_Notification]] = {}
+        later: dict[int, float] = {}
+        for domain, notifications in waiting.items():
+            groups, time = self._plan(notifications, sent.get(domain, []), now)
+            posts |= {group[0].event.number: group for group in groups}
+            taken = {each.event.number for group in groups for each in group}
+            later |= {each.event.number: time for each in notifications if each.event.number not in taken}
+        delivery = self.sink.deliver([_post(posts[number]) for number in sorted(posts)])
+        delivered = [each.event.number for number in delivery.delivered for each in posts[number]]
+        refused = {each.event.number: why for number, why in delivery.refused.items() for each in posts[number]}
+        return Delivery([*vain, *delivered], refused, delivery.error, later)
+
+    def _plan(
+        self, waiting: Sequence[_Notification], sent: Sequence[float], now: float
+    ) -> tuple[list[Sequence[_Notification]], float]:
+        if len(sent) + len(waiting) <= self.limes.settings.notifications.webhook.at_most_per_minute:
+            return [[each] for each in waiting], now
+        if sent and max(sent) + _PAUSE > now:
+            return [], max(sent) + _PAUSE
+        return [_together(waiting)], now + _PAUSE
+
+    def _sent(self, now: float) -> dict[str, list[float]]:
+        found: dict[str, list[float]] = {}
+        for row in outbox.delivered(self.limes.engine, self.name, now - _WINDOW, now):
+            found.setdefault(_domain(orjson.loads(row.document), row.stream), []).append(row.delivered_at)
+        return found
+
+    def _in_vain(self, notifications: Sequence[_Notification]) -> set[int]:
+        """Returns the numbers of those about requests that have been withdrawn or replaced in the meantime."""
+        about = [each for each in notifications if "request" in each.document]
+        requests = {each.event.number: each.document["request"]["id"] for each in about}
+        closed = {row.id for row in by_ids(self.limes.engine, sorted({*requests.values()})) if row.status in _VAIN}
+        return {number for number, id_ in requests.items() if id_ in closed}
+
+
+def _domain(document: Mapping[str, Any], stream: str) -> str:
+    return str(document.get("domain", {}).get("id", stream))
+
+
+def _together(waiting: Sequence[_Notification]) -> Sequence[_Notification]:
+    """Returns what goes into one POST. What was refused before goes alone: the receiver may not take all of them."""
+    size = 0
+    for number, each in enumerate(waiting):
+        size += len(each.event.document.encode())
+        if number and (each.event.tries or size > _SIZE):
+            return waiting[:number]
+        if each.event.tries:
+            return waiting[:1]
+    return waiting
+
+
+def _post(group: Sequence[_Notification]) -> OutgoingEvent:
+    first = group[0].event
+    if len(group) == 1:
+        return first
+    documents = [each.document for each in group]
+    id_ = str(uuid5(NAMESPACE_URL, " ".join(each.event.id for each in group)))  # the same if all of it is repeated
+    head = {"id": id_, "kind": SEVERAL, "at": max(each["at"] for each in documents)}
+    place = {"domain": documents[0]["domain"]} if "domain" in documents[0] else {}
+    text = orjson.dumps({**head, **place, "count": len(documents), "notifications": documents}).decode()
+    return OutgoingEvent(first.number, first.stream, id_, text)

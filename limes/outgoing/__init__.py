@@ -1,6 +1,0 @@
-"""Requests to other servers: the one place that makes sessions for them, and what holds for each answer."""
-
-from limes.outgoing.answers import DEFAULT_LIMITS, AnswerLimits
-from limes.outgoing.session import GuardedSession, TimedAdapter, keystone_session
-
-__all__ = ["DEFAULT_LIMITS", "AnswerLimits", "GuardedSession", "TimedAdapter", "keystone_session"]

@@ -1,0 +1,1 @@
+"""Domains and projects: how they are found, and what is known of them."""

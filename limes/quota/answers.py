@@ -1,0 +1,195 @@
+"""The outcome of setting a quota, and the history of quotas."""
+
+from typing import Annotated, Literal, cast
+
+from pydantic import Field
+
+from limes.api.answers import Link, TemporaryQuota, render_temporary, unit_of
+from limes.audit.quota_step import What
+from limes.catalog.catalog import Catalog, Ref
+from limes.kernel.units import Unit as UnitOfResource
+from limes.kernel.validation.shape import Amount, Shape, Time, Unit, one_of
+from limes.quota.changes import QuotaOutcome
+from limes.quota.hierarchy import Refusal, RefusalKind
+from limes.quota.history import NumberedChange
+from limes.web.errors import shortened
+
+RefusalStatus = Literal[403, 409, 422]
+_STATUS: dict[RefusalKind, RefusalStatus] = {
+    RefusalKind.FORBIDDEN: 403,
+    RefusalKind.CONFLICT: 409,
+    RefusalKind.INVALID: 422,
+}
+
+_SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH}
+
+
+def status_of(outcome: QuotaOutcome, success: int) -> int:
+    """Returns the status that all refusals agree on, else 422; `success` if there are none."""
+    statuses: set[int] = {_STATUS[refusal.kind] for refusal in outcome.refusals.values()} or {success}
+    return statuses.pop() if len(statuses) == 1 else 422
+
+
+class UnacceptableResource(Shape):
+    """A quota that would be refused, why, and what would be accepted."""
+
+    service_type: str
+    name: str
+    resource_name: str
+    status: RefusalStatus
+    message: str
+    min_acceptable_quota: Amount | None = None
+    max_acceptable_quota: Amount | None = None
+    unit: Unit | None = None
+
+
+class EndingQuota(Shape):
+    """A quota that will end by itself, and what it would be then if usage and commitments allow that."""
+
+    service_type: str
+    name: str
+    temporary_quota: TemporaryQuota
+    gives_back: Annotated[int, Field(ge=0, description="at its end")]
+    unit: Unit | None = None
+
+
+class SimulationAnswer(Shape):
+    """What PUT would answer."""
+
+    success: bool
+    temporary_quotas: list[EndingQuota] = []
+    warnings: list[str] = []
+    unacceptable_resources: list[UnacceptableResource] = []
+
+
+def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnswer:
+    """The document of simulate-put, sorted by service and resource."""
+    if outcome.refusals:
+        refused = [_unacceptable(ref, outcome.refusals[ref]) for ref in sorted(outcome.refusals)]
+        return SimulationAnswer(success=False, unacceptable_resources=refused)
+    ending = [
+        EndingQuota(
+            service_type=ref[0],
+            name=ref[1],
+            temporary_quota=render_temporary(each.temporary, each.present),
+            gives_back=each.gives_back,
+            unit=unit_of(catalog, ref),
+        )
+        for ref, each in sorted(outcome.ending.items())
+    ]
+    return SimulationAnswer(success=True, temporary_quotas=ending, warnings=list(outcome.warnings))
+
+
+def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
+    service_type, name = map(shortened, ref)
+    has_bounds = refusal.minimum is not None or refusal.maximum is not None
+    return UnacceptableResource(
+        service_type=service_type,
+        name=name,
+        resource_name=name,  # the original's name of the same field
+        status=_STATUS[refusal.kind],
+        message=shortened(refusal.message),
+        min_acceptable_quota=refusal.minimum,
+        max_acceptable_quota=refusal.maximum,
+        unit=(refusal.unit.value or None) if has_bounds and refusal.unit is not None else None,
+    )
+
+
+def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> str:
+    """Returns the text of a refused PUT of quotas, or of something else of theirs: one line for each resource."""
+    lines = []
+    for ref, refusal in outcome.refusals.items():
+        shown = (refusal.unit or UnitOfResource.COUNT).render
+        ends = (("minimum", refusal.minimum), ("maximum", refusal.maximum))
+        bounds = [f"{word} acceptable {level} quota is {shown(end)}" for word, end in ends if end is not None]
+        suffix = f" ({', '.join(bounds)})" if bounds else ""
+        lines.append(f"cannot change {'/'.join(ref)} {what}: {refusal.message}{suffix}")
+    return "\n".join(sorted(lines))
+
+
+def render_acceptance(outcome: QuotaOutcome) -> str | None:
+    """Returns the text of a 202, if there is something to say: which backends have not been told yet, and warnings."""
+    problem = "some error(s) occurred while trying to write the quotas into the backend services"
+    head = f"quotas have been accepted, but {problem}:"
+    texts = [head, *outcome.backend_errors] if outcome.backend_errors else []
+    if outcome.warnings:
+        texts.append(render_warnings(outcome))
+    return "\n".join(texts) or None
+
+
+def render_warnings(outcome: QuotaOutcome, what: str = "quotas have") -> str:
+    return "\n".join([f"{what} been accepted, with a warning:", *outcome.warnings])
+
+
+# -- history -----------------------------------------------------------------------------------------------------------
+
+StoredAmount = Annotated[int, Field(ge=-1, description="-1 is a backend's unlimited quota")]
+
+
+class Initiator(Shape):
+    """A user, with the id and the name at that time, or a job of Limes."""
+
+    type: Literal["user", "job"]
+    id: str | None = None
+    name: str
+
+
+ChangeReason = Literal[
+    "request",
+    "auto-approval",
+    "constraint",
+    "backend-drift",
+    "vanished",
+    "autogrow",
+    "distribution-model",
+    "temporary-quota",
+]
+
+
+class Change(Shape):
+    """A change of one number."""
+
+    number: Annotated[int, Field(ge=1)]
+    at: Time
+    what: Annotated[str, one_of(What)]
+    service: str | None = None
+    resource: str | None = None
+    unit: Unit | None = None
+    old: StoredAmount | bool | None
+    new: StoredAmount | bool | None
+    reason: ChangeReason
+    detail: str | None = None
+    initiator: Initiator
+    request_id: str
+
+
+class HistoryAnswer(Shape):
+    """Changes, the newest first, and a link to older ones if there may be more."""
+
+    history: list[Change]
+    history_links: list[Link]
+
+
+def render_change(catalog: Catalog, change: NumberedChange) -> Change:
+    """Renders one change. Amounts are in the resource's unit; bursting is true or false."""
+    row = change.row
+    is_switch = row.what in _SWITCHES
+    return Change(
+        number=change.number,
+        at=int(row.at),
+        what=row.what,
+        service=row.service_type or None,
+        resource=row.resource_name if row.service_type else None,
+        unit=unit_of(catalog, (row.service_type, row.resource_name)),
+        old=bool(row.old) if is_switch else row.old,
+        new=bool(row.new) if is_switch else row.new,
+        reason=cast("ChangeReason", row.reason),
+        detail=row.detail or None,
+        initiator=initiator(row.initiator_id, row.initiator_name),
+        request_id=row.request_id,
+    )
+
+
+def initiator(id_: str, name: str) -> Initiator:
+    """A user; or a job, which has no id."""
+    return Initiator(type="user", id=id_, name=name) if id_ else Initiator(type="job", name=name)

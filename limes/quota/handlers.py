@@ -1,0 +1,91 @@
+"""Quotas of projects and domains: setting and simulating, how far they grow by themselves, history, explanations."""
+
+from limes.api import parameters
+from limes.api.call import Call
+from limes.api.preconditions import condition_of
+from limes.kernel.errors import BadRequest
+from limes.projects.lookup import find
+from limes.quota import answers
+from limes.quota.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
+from limes.quota.change_log import list_changes
+from limes.quota.changes import QuotaOutcome
+from limes.quota.metrics import count_lowpriv
+from limes.quota.set_quota import set_bursting, set_quotas
+from limes.web.call import Answer
+
+
+def set_domain_quotas(call: Call) -> Answer:
+    """Sets quotas: 202, perhaps with a warning, or a text that says what is not acceptable."""
+    return _set(call, _change_domain(call, dry_run=False))
+
+
+def simulate_domain_quotas(call: Call) -> Answer:
+    """Says what PUT would answer."""
+    return _simulate(call, _change_domain(call, dry_run=True))
+
+
+def set_project_quotas(call: Call) -> Answer:
+    """Sets quotas or switches bursting: 202, or a text that says what is not acceptable."""
+    return _set(call, _change_project(call, dry_run=False))
+
+
+def simulate_project_quotas(call: Call) -> Answer:
+    """Says what PUT would answer."""
+    return _simulate(call, _change_project(call, dry_run=True))
+
+
+def list_project_changes(call: Call) -> Answer:
+    """Lists the changes of a project's quotas and of its bursting, the newest first."""
+    return _list_changes(call)
+
+
+def list_domain_changes(call: Call) -> Answer:
+    """Lists the changes of a domain's own quotas, the newest first."""
+    return _list_changes(call)
+
+
+def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
+    find(call.engine, call.place)
+    return _change_quotas(call, call.body(DomainQuotaBody).domain or DomainScopeBody(), dry_run=dry_run)
+
+
+def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
+    find(call.engine, call.place)
+    body = call.body(ProjectQuotaBody).project or ProjectScopeBody()
+    if body.bursting is None:
+        return _change_quotas(call, body, dry_run=dry_run)
+    call.require("project:edit")
+    if body.services or body.quota_set is not None:
+        raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
+    enabled, condition = body.bursting.enabled, condition_of(call.req)
+    errors = set_bursting(call.as_caller(), call.place, enabled=enabled, dry_run=dry_run, condition=condition)
+    return QuotaOutcome(backend_errors=errors)
+
+
+def _change_quotas(call: Call, body: DomainScopeBody, *, dry_run: bool) -> QuotaOutcome:
+    changes, _ = changes_with_set(call.limes.quota_sets, body.quota_set, body.services or ())
+    permissions = call.quota_permissions(change.ref for change in changes)
+    condition = condition_of(call.req)
+    outcome = set_quotas(call.as_caller(), call.place, changes, permissions, dry_run=dry_run, condition=condition)
+    if not dry_run:
+        count_lowpriv(call.level, permissions, outcome)
+    return outcome
+
+
+def _set(call: Call, outcome: QuotaOutcome) -> Answer:
+    if outcome.refusals:
+        return Answer(answers.status_of(outcome, 202), text=answers.render_refusals(outcome, call.level))
+    return Answer(202, text=answers.render_acceptance(outcome))
+
+
+def _simulate(call: Call, outcome: QuotaOutcome) -> Answer:
+    return Answer(answers.status_of(outcome, 200), answers.render_simulation(call.catalog, outcome))
+
+
+def _list_changes(call: Call) -> Answer:
+    limit, before, selection = parameters.CHANGES.of(call.req), parameters.BEFORE.of(call.req), call.selection()
+    refs = None if selection.is_whole(call.catalog) else selection.refs
+    changes = list_changes(call.limes, call.place, refs, before, limit)
+    links = call.next_link(str(changes[-1].number)) if len(changes) == limit else []
+    history = [answers.render_change(call.catalog, change) for change in changes]
+    return Answer(document=answers.HistoryAnswer(history=history, history_links=links))

@@ -1,0 +1,92 @@
+"""The history of quotas. Rows name domain, project and resource by UUID and name, and outlive them."""
+
+from collections.abc import Collection
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple, get_type_hints
+
+from peewee import fn
+
+from limes.catalog.catalog import Ref
+from limes.db.compiled import any_of
+from limes.db.engine import Engine
+from limes.db.query import Insert, Node, made, tuples, writes_for
+from limes.quota.models import QuotaHistory
+
+
+class HistoryRow(NamedTuple):
+    """A change. `old` and `new` are None where there is no number; domain quotas have no project."""
+
+    at: float
+    domain_uuid: str
+    project_uuid: str
+    service_type: str
+    resource_name: str
+    what: str
+    old: int | None
+    new: int | None
+    reason: str
+    detail: str
+    initiator_id: str
+    """A user's id; empty for a job."""
+    initiator_name: str
+    request_id: str
+
+
+class NumberedChange(NamedTuple):
+    """A change with its number. Later changes of the same quota have greater numbers."""
+
+    number: int
+    row: HistoryRow
+
+
+_COLUMNS = tuple(getattr(QuotaHistory, name) for name in HistoryRow._fields)
+append = Insert(HistoryRow, QuotaHistory, at_once=2000)  # SQLite takes at most 32,766 values
+"""Adds changes, in this order."""
+
+
+def _numbered(number: int, *row: Any) -> NumberedChange:
+    return NumberedChange(number, HistoryRow(*row))
+
+
+def page(
+    engine: Engine, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
+) -> list[NumberedChange]:
+    """Returns at most `limit` changes with a number below `before`, the newest first. With `refs`, only those of these
+    resources and of the whole project."""
+    row = QuotaHistory
+    is_wanted = (row.domain_uuid == domain_uuid, row.project_uuid == project_uuid, row.number < before)
+    query = row.select(row.number, *_COLUMNS).where(*is_wanted).order_by(row.number.desc()).limit(limit)
+    if refs is not None:
+        resources = [(row.service_type == service) & (row.resource_name == name) for service, name in sorted(refs)]
+        query = query.where(reduce(or_, resources, row.service_type == ""))
+    return [_numbered(*found) for found in engine.tuples(query)]
+
+
+@made(_numbered, int, *get_type_hints(HistoryRow).values())
+def _latest(domain_uuid: str, project_uuid: str) -> Node:
+    row = QuotaHistory
+    is_wanted = (row.domain_uuid == domain_uuid, row.project_uuid == project_uuid, row.what == "quota")
+    last = row.select(fn.MAX(row.number)).where(*is_wanted).group_by(row.service_type, row.resource_name)
+    return row.select(row.number, *_COLUMNS).where(row.number.in_(last))
+
+
+def latest(engine: Engine, domain_uuid: str, project_uuid: str) -> dict[Ref, NumberedChange]:
+    """Returns the last change of each quota of a project, or of a domain."""
+    changes = _latest(engine, domain_uuid, project_uuid)
+    return {(change.row.service_type, change.row.resource_name): change for change in changes}
+
+
+@tuples(tuple[int, float])
+def _oldest(limit: int) -> Node:
+    return QuotaHistory.select(QuotaHistory.number, QuotaHistory.at).order_by(QuotaHistory.number).limit(limit)
+
+
+@writes_for("numbers")
+def _delete(numbers: Collection[int]) -> Node:
+    return QuotaHistory.delete().where(any_of(QuotaHistory.number, numbers))
+
+
+def forget_before(engine: Engine, time: float, limit: int) -> int:
+    """Deletes at most `limit` changes from before that time. Returns how many."""
+    return _delete(engine, [number for number, at in _oldest(engine, limit) if at < time])

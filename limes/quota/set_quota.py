@@ -1,0 +1,329 @@
+"""Sets quotas of a project or domain, or simulates that; switches bursting. As it is one code path, simulation and
+change cannot disagree.
+
+Invariants: all quotas of an update are written, or none. Because of us, the sum of a domain's project quotas never
+exceeds the domain's quota, which never falls below that sum; with `strict_domain_quota_limit`, the sum of all domain
+quotas never exceeds the capacity. To check the sums, a transaction locks the domain's row of each resource, and before
+that, for a domain's quota, the rows of the resources. So the second of two requests sees what the first wrote.
+
+The backends are told after the commit. The change marks them in its own transaction, and the push job tells those that
+could not be told at once, so a crash in between loses nothing.
+
+Bursting can only be switched off while the usage of every resource is within its quota: the backend is told the plain
+quota from then on. Source: the original.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from limes.api.preconditions import IfMatch
+from limes.app.context import Limes
+from limes.catalog.catalog import Ref
+from limes.catalog.queries import lock_resources, raw_capacities, resource_ids
+from limes.db.transactions import atomic
+from limes.kernel.errors import BadRequest, Conflict
+from limes.kernel.units import UnitError, beyond_capacity, effective
+from limes.projects.lookup import Place, Target, find, find_project, ids_of, not_ready
+from limes.projects.queries import DomainRow, ProjectRow
+from limes.quota import change_log, hierarchy
+from limes.quota import changes as quota_changes
+from limes.quota import queries as quota_queries
+from limes.quota.change_log import scope_of
+from limes.quota.changes import ChangedQuota, EndingQuota, QuotaChange, QuotaOutcome, QuotaUpdate
+from limes.quota.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
+from limes.quota.push_quota import repair_backends
+from limes.quota.queries import lock_project
+from limes.quota.rules import Permissions
+from limes.quota.temporary import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
+from limes.quota.temporary_queries import temporary_quotas, write_temporary_quotas
+
+
+def set_quotas(
+    limes: Limes,
+    place: Place,
+    changes: Iterable[QuotaChange],
+    permissions: Mapping[Ref, Permissions],
+    *,
+    dry_run: bool,
+    condition: IfMatch | None = None,
+) -> QuotaOutcome:
+    """Sets quotas and tells the backends, or says why not. `permissions` are those for configured resources. Raises
+    `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`."""
+    update = read_update(limes, place, changes, permissions)
+    work = partial(apply_update, limes, place, update, dry_run=dry_run, condition=condition)
+    if dry_run:
+        return limes.engine.snapshot(work)[1]
+    return push_changes(limes, *limes.engine.atomic(work))
+
+
+def read_update(
+    limes: Limes, place: Place, changes: Iterable[QuotaChange], permissions: Mapping[Ref, Permissions]
+) -> QuotaUpdate:
+    """Returns the wanted quotas as `apply_update` takes them."""
+    catalog, now = limes.catalog, limes.now()
+    grows = hierarchy.PROJECT_QUOTA_GROWS if place.project_uuid else hierarchy.DOMAIN_QUOTA_GROWS
+    wanted, terms, refusals = dict[Ref, int](), dict[Ref, Term](), dict[Ref, Refusal]()
+    for change in changes:
+        refusal = quota_changes.without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
+        refusal = refusal or check_term(change.term, now)
+        if refusal is not None:
+            refusals[change.ref] = refusal
+            continue
+        try:
+            wanted[change.ref] = quota_changes.read_amount(catalog, change.ref, change.amount, change.unit)
+            terms[change.ref] = change.term
+        except UnitError as error:
+            refusals[change.ref] = hierarchy.invalid_value(str(error))
+    return QuotaUpdate(wanted, refusals, permissions, terms=terms)
+
+
+def apply_update(
+    limes: Limes, place: Place, update: QuotaUpdate, *, dry_run: bool = False, condition: IfMatch | None = None
+) -> tuple[Target, QuotaOutcome]:
+    """Sets quotas inside the caller's transaction; after its commit, `push_changes` has to be called."""
+    target = find(limes.engine, place)
+    all_ids = resource_ids(limes.engine) if update.wanted else {}
+    ids = {ref: all_ids[ref] for ref in update.wanted}
+    _lock(limes, target, list(ids.values()), condition, dry_run)
+    outcome = _decide(limes, target, ids, update) if ids else QuotaOutcome(update.refusals)
+    return target, outcome if dry_run else _write(limes, target, ids, update, outcome)
+
+
+def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOutcome:
+    """Tells the backends what was changed of a project. Returns the outcome with their errors."""
+    services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
+    if not services or isinstance(target, DomainRow):
+        return outcome
+    return replace(outcome, backend_errors=limes.push_quota(limes, target.id, services))
+
+
+def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch | None, dry_run: bool) -> None:
+    engine, catalog, locks = limes.engine, limes.catalog, bool(resources) and not dry_run
+    if isinstance(target, ProjectRow):
+        if condition is not None and not dry_run:
+            lock_project(engine, target.id, lock=True)  # comes before the domain's rows
+        if locks:
+            quota_queries.lock_domain_quotas(engine, target.domain_id, resources)
+        if condition is not None:
+            condition.check(quota_changes.project_tag(engine, catalog, target.id, lock=not dry_run))
+        return
+    if locks:
+        lock_resources(engine, resources)
+    if condition is not None:
+        condition.check(quota_changes.domain_tag(engine, catalog, target.id, lock=not dry_run))
+    if locks:
+        quota_queries.lock_domain_quotas(engine, target.id, resources)
+
+
+def _write(
+    limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate, outcome: QuotaOutcome
+) -> QuotaOutcome:
+    """Writes and records the changes. Backends that differ are told again what stays, if the caller may set it."""
+    engine, quotas = limes.engine, {change.ref: change.new for change in outcome.changed}
+    by_id = {ids[ref]: quota for ref, quota in quotas.items()}
+    if by_id and isinstance(target, ProjectRow):
+        quota_queries.write_project_quotas(engine, target.id, by_id)
+        change_log.request_push(limes, target.id, sorted({service for service, _ in quotas}))
+    elif by_id:
+        quota_queries.write_domain_quotas(engine, target.id, by_id)
+    replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
+    write_temporary_quotas(engine, *ids_of(target), replaced)
+    same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
+    if same and not outcome.refusals and isinstance(target, ProjectRow):
+        outcome = replace(outcome, repaired=repair_backends(limes, target, same))
+    change_log.record_outcome(limes, scope_of(target), outcome)
+    return outcome
+
+
+# -- the decision ------------------------------------------------------------------------------------------------------
+
+
+def _decide(limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate) -> QuotaOutcome:
+    figures = read_figures(limes, target, ids)
+    rules = {ref: rules_of(limes, target, ref, update.permissions[ref]) for ref in ids}
+    stored = temporary_quotas(limes.engine, *ids_of(target))
+    temporary = {ref: stored[id_] for ref, id_ in ids.items() if id_ in stored}
+    outcome = _judge_all(update, figures, rules, temporary, limes.now())
+    beyond = [
+        warning
+        for change in outcome.changed
+        if change.new > change.old  # a lowered quota makes nothing worse
+        and (warning := warn_beyond_capacity(change.ref, figures[change.ref], rules[change.ref], change.new))
+    ]
+    return replace(outcome, warnings=[*outcome.warnings, *beyond]) if beyond else outcome
+
+
+def _judge_all(
+    update: QuotaUpdate,
+    figures: Mapping[Ref, Figures],
+    rules: Mapping[Ref, QuotaRules],
+    temporary: Mapping[Ref, TemporaryQuota],
+    now: float,
+) -> QuotaOutcome:
+    """Judges each quota that differs from the present one. One refusal, here or before, refuses the whole update."""
+    refusals, attempted, plans = dict(update.refusals), list[ChangedQuota](), dict[Ref, Plan]()
+    for ref, quota in update.wanted.items():
+        present = figures[ref].quota
+        found = _plan(update, ref, present, temporary.get(ref), rules[ref], now)
+        if isinstance(found, Refusal):
+            refusals[ref] = found
+        elif found is not None:
+            plans[ref] = found
+            if refusal := _may_not_raise(quota, figures[ref], rules[ref], found):
+                refusals[ref] = refusal
+        if quota == present or (update.only_raises and quota < present):
+            continue
+        attempted.append(ChangedQuota(ref, present, quota, plans[ref].note if ref in plans else ""))
+        if refusal := hierarchy.judge(quota, figures[ref], rules[ref]):
+            refusals[ref] = refusal
+    if refusals:
+        return QuotaOutcome(refusals, attempted=attempted)
+    changed = {change.ref: change for change in attempted if change.ref not in plans or not plans[change.ref].waits}
+    after = {ref: changed[ref].new if ref in changed else figures[ref].quota for ref in update.wanted}
+    ends = {**temporary, **{ref: each.temporary for ref, each in plans.items()}}
+    noted = [ref for ref, each in plans.items() if each.note and ref not in changed]
+    return QuotaOutcome(
+        changed=list(changed.values()),
+        warnings=[f"{'/'.join(ref)}: {each.warning}" for ref, each in plans.items() if each.warning],
+        noted=[ChangedQuota(ref, after[ref], after[ref], plans[ref].note) for ref in noted],
+        ending={ref: EndingQuota(end, after[ref]) for ref in update.wanted if (end := ends.get(ref)) is not None},
+        replaced={ref: each.temporary for ref, each in plans.items() if each.temporary != temporary.get(ref)},
+    )
+
+
+def _plan(
+    update: QuotaUpdate, ref: Ref, present: int, temporary: TemporaryQuota | None, rules: QuotaRules, now: float
+) -> Plan | Refusal | None:
+    """Returns what becomes of a temporary quota, or why it cannot be; None if that is nothing."""
+    if update.steps is not None:
+        return Plan(update.steps[ref].temporary, note=update.steps[ref].note)
+    wish = Wish(update.wanted[ref], update.terms.get(ref, ALWAYS), present, temporary, update.only_raises)
+    return plan(wish, rules.unit, now)
+
+
+def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan) -> Refusal | None:
+    """Returns the refusal of those who want to keep, for longer, a quota that they may not raise."""
+    if found.raised_from is None:
+        return None
+    refusal = hierarchy.judge(quota, replace(figures, quota=found.raised_from), rules)
+    if refusal is None or refusal.rule is not hierarchy.Bounding.PERMISSION:
+        return None
+    hint = "" if found.temporary else "; with keep_until: true, its end stays"
+    return replace(refusal, message=refusal.message + hint)
+
+
+def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mapping[Ref, Figures]:
+    """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
+    if isinstance(target, ProjectRow):
+        return project_figures(limes, target, ids)
+    engine, catalog, resources = limes.engine, limes.catalog, list(ids.values())
+    quotas = quota_queries.domain_quotas_by_resource(engine, resources)
+    projects = quota_queries.project_quota_sums(engine, target.id, resources)
+    raw, all_quotas = raw_capacities(engine, resources), Counter[int]()
+    for (_, id_), quota in quotas.items():
+        all_quotas[id_] += quota
+    figures = {}
+    for ref, id_ in ids.items():
+        quota, capacity = quotas.get((target.id, id_), 0), raw.get(id_, 0)
+        figures[ref] = DomainFigures(
+            quota=quota,
+            projects_quota=projects.get(id_, 0),
+            other_domains_quota=all_quotas[id_] - quota,
+            capacity=effective(capacity, catalog.behavior(ref).overcommit_factor),
+            strict_limit=catalog.distribution(ref).strict_domain_quota_limit,
+        )
+    return figures
+
+
+def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
+    engine, resources = limes.engine, list(ids.values())
+    own = quota_queries.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
+    if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
+        raise not_ready(engine, project.id, missing)
+    projects = quota_queries.project_quota_sums(engine, project.domain_id, resources)
+    return {
+        ref: ProjectFigures(
+            quota=own[id_].quota or 0,
+            usage=own[id_].usage,
+            projects_quota=projects.get(id_, 0),
+            domain_quota=own[id_].domain_quota or 0,
+            capacity=effective(int(own[id_].raw_capacity), limes.catalog.behavior(ref).overcommit_factor),
+            backend_minimum=own[id_].min_backend_quota,
+            backend_maximum=own[id_].max_backend_quota,
+            committed=int(own[id_].committed),
+        )
+        for ref, id_ in ids.items()
+    }
+
+
+def rules_of(limes: Limes, target: Target, ref: Ref, permissions: Permissions) -> QuotaRules:
+    """Returns the other rules for the quota of a configured resource."""
+    unit = limes.catalog.unit_of(ref)
+    if isinstance(target, DomainRow):
+        limit, constraint = limes.lowpriv.for_domain(ref), limes.constraints.for_domain(ref, target.name)
+        return QuotaRules(ref[0], unit, permissions, limit, constraint)
+    limit = limes.lowpriv.for_project(ref, target.domain_name)
+    constraint = limes.constraints.for_project(ref, target.domain_name, target.name)
+    least = limes.catalog.behavior(ref, target.scope).min_nonzero_project_quota
+    return QuotaRules(ref[0], unit, permissions, limit, constraint, least)
+
+
+def warn_beyond_capacity(ref: Ref, figures: Figures, rules: QuotaRules, quota: int) -> str | None:
+    """Returns the warning about a domain's quota with which all domains together have more than the capacity."""
+    if isinstance(figures, ProjectFigures):
+        return None
+    return beyond_capacity(ref, rules.unit, figures.other_domains_quota + quota, figures.capacity)
+
+
+def set_bursting(
+    limes: Limes, place: Place, *, enabled: bool, dry_run: bool, condition: IfMatch | None = None
+) -> Sequence[str]:
+    """Switches bursting and tells the backends. Returns one line for each backend that could not be told yet. Raises
+    `NotFound`, `BadRequest` where there is no bursting, `Conflict` while it is used, and `PreconditionFailed`."""
+    if not limes.catalog.burst_multiplier:
+        raise BadRequest("bursting is not available for this cluster")
+
+    def work() -> tuple[int, Sequence[str]]:
+        project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
+        present = quota_queries.lock_project(limes.engine, project.id, lock=not dry_run)
+        if condition is not None:
+            condition.check(quota_changes.project_tag(limes.engine, limes.catalog, project.id, lock=not dry_run))
+        if present == enabled:
+            return project.id, ()
+        if not enabled:
+            _refuse_while_bursted(limes, project.id)
+        if dry_run:
+            return project.id, ()
+        services = list(limes.catalog.services)
+        quota_queries.write_bursting(limes.engine, project.id, enabled)
+        change_log.record_bursting(limes, scope_of(project), enabled)
+        change_log.request_push(limes, project.id, services)
+        return project.id, services
+
+    if dry_run:
+        limes.engine.snapshot(work)
+        return ()
+    try:
+        project_id, services = limes.engine.atomic(work)
+    except Conflict as error:
+        if limes.settings.audit.sinks:
+            _record_refusal(limes, place, enabled, str(error))
+        raise
+    return limes.push_quota(limes, project_id, services) if services else ()
+
+
+@atomic
+def _record_refusal(limes: Limes, place: Place, enabled: bool, message: str) -> None:
+    """In a transaction of its own, as that of the request is undone."""
+    project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
+    change_log.record_refused_bursting(limes, scope_of(project), enabled, message)
+
+
+def _refuse_while_bursted(limes: Limes, project_id: int) -> None:
+    found = quota_queries.bursted_resources(limes.engine, project_id)
+    if bursted := sorted(ref for ref in found if limes.catalog.find(ref)):
+        count = f"{len(bursted)} resource is" if len(bursted) == 1 else f"{len(bursted)} resources are"
+        names = ", ".join("/".join(ref) for ref in bursted)
+        raise Conflict(f"cannot disable bursting because {count} currently bursted: {names}")

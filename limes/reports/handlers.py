@@ -1,0 +1,121 @@
+"""Reports of the cluster, domains and projects; discovery, and scrapes on demand."""
+
+from collections.abc import Generator
+
+from limes.api.call import Call
+from limes.api.preconditions import answer_tagged
+from limes.catalog.catalog import Ref, Selection
+from limes.reports import cluster, inconsistencies, projects
+from limes.reports import project_answers as answers
+from limes.reports.cluster_answers import render_cluster, render_inconsistencies, render_scrape_errors
+from limes.reports.resources import RenderContext, render_resources
+from limes.web.call import Answer, BodyStream
+from limes.web.encoding import dump_items, dump_part
+
+
+def show(call: Call) -> Answer:
+    """Shows capacity, quota and usage. Subcapacities are left out silently for those who may not see them."""
+    sees_all = call.allows("cluster:show")
+    if not sees_all:
+        call.require("cluster:show_basic")
+
+    def may_see_subcapacities(ref: Ref) -> bool:
+        return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
+
+    context = call.render_context()
+    report = cluster.report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
+    return Answer(document=render_cluster(context, report, may_see_subcapacities))
+
+
+def list_resources(call: Call) -> Answer:
+    """Lists services and resources: names, units, and what commitments to them can be; and preset sizes of quota."""
+    return Answer(document=render_resources(call.render_context(), call.selection(), call.limes.quota_sets.values()))
+
+
+def list_inconsistencies(call: Call) -> Answer:
+    """Lists quotas that contradict themselves, usage, or the backends."""
+    report = inconsistencies.find_inconsistencies(call.limes, call.selection())
+    return Answer(document=render_inconsistencies(call.catalog, report))
+
+
+def list_scrape_errors(call: Call) -> Answer:
+    """Lists scrapes that fail, grouped by service type and message."""
+    groups = inconsistencies.find_scrape_errors(call.limes, call.selection())
+    return Answer(document=render_scrape_errors(groups))
+
+
+_PROJECTS_A_PART = 20
+"""Of a body that is streamed: enough that sending a part is worth it."""
+
+
+def list_domains(call: Call) -> Answer:
+    """Lists all domains, or a page of them."""
+    page, context = call.page(), call.render_context()
+    reports = cluster.report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
+    links = call.next_page(page, [report.domain.uuid for report in reports])
+    domains = [answers.render_domain(context, report) for report in reports]
+    return Answer(document=answers.DomainsAnswer(domains=domains, domains_links=links))
+
+
+def show_domain(call: Call) -> Answer:
+    """Shows a domain."""
+    context = call.render_context()
+    report = cluster.report_domain(
+        call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
+    )
+    render = answers.render_domain
+    return answer_tagged(call.req, report.tag, lambda: answers.DomainAnswer(domain=render(context, report)))
+
+
+def list_of_domain(call: Call) -> Answer:
+    """Lists the projects of a domain, or a page of them."""
+    context, selection, page = call.render_context(), call.selection(), call.page()
+    reports = projects.report_projects_of_domain(
+        call.limes, call.params["domain_id"], _details(context, selection), page
+    )
+    renderer = answers.ProjectRenderer(context, selection)
+    parts = dump_items(renderer.render(report) for report in reports)
+    links = call.next_page(page, [report.project.uuid for report in reports])
+    tail = b"" if links is None else b',"projects_links":' + dump_part(links)
+    return Answer(data=b"".join([b'{"projects":[', *parts, b"]", tail, b"}\n"]))
+
+
+def list_all(call: Call) -> Answer:
+    """Lists the projects of all domains, one a line while they are read, or a page of them."""
+    context, selection, page = call.render_context(), call.selection(), call.page()
+    renderer, details = answers.ProjectRenderer(context, selection), _details(context, selection)
+    if page is None:
+        return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))
+    reports = projects.report_page_of_projects(call.limes, details, page)
+    documents = [renderer.render_with_domain(report) for report in reports]
+    links = call.next_page(page, [report.project.uuid for report in reports])
+    return Answer(document=answers.AllProjectsAnswer(projects=documents, projects_links=links))
+
+
+def _details(context: RenderContext, selection: Selection) -> projects.ProjectDetails:
+    return projects.ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
+
+
+def _parts(renderer: answers.ProjectRenderer, reports: Generator[projects.ProjectReport]) -> Generator[bytes]:
+    try:
+        lines = [b'{"projects":[']
+        separator = b"\n"
+        for report in reports:
+            lines += [separator, dump_part(renderer.render_with_domain(report))]
+            separator = b",\n"
+            if len(lines) > 2 * _PROJECTS_A_PART:
+                yield b"".join(lines)
+                lines = []
+        yield b"".join([*lines, b"\n]}\n"])
+    finally:
+        reports.close()
+
+
+def show_project(call: Call) -> Answer:
+    """Shows a project."""
+    context, selection = call.render_context(), call.selection()
+    report = projects.report_project(
+        call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
+    )
+    renderer = answers.ProjectRenderer(context, selection)
+    return answer_tagged(call.req, report.tag, lambda: answers.ProjectAnswer(project=renderer.render(report)))

@@ -1,0 +1,100 @@
+"""Quotas that contradict each other or the backends, and scrapes that fail. All queries are set-based."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from peewee import JOIN, fn
+
+from limes.catalog.models import Service
+from limes.db.compiled import any_of
+from limes.db.engine import Engine
+from limes.db.query import Node, rows
+from limes.projects.models import Domain, DomainResource, Project, ProjectResource, ProjectService
+from limes.projects.scope import PLACE, PlacedRow, placed
+from limes.usage import sums as kept_sums
+from limes.usage.models import SuspiciousResource
+from limes.usage.sums import IS_SUSPICIOUS
+
+
+class OvercommittedRow(NamedTuple):
+    domain_uuid: str
+    domain_name: str
+    resource_id: int
+    domain_quota: int
+    projects_quota: int
+
+
+class SuspiciousRow(NamedTuple):
+    """A project's resource whose usage or backend quota may contradict its quota."""
+
+    project: PlacedRow
+    has_bursting: bool
+    resource_id: int
+    quota: int
+    backend_quota: int | None
+    usage: int
+
+
+class ScrapeErrorRow(NamedTuple):
+    project: PlacedRow
+    service_type: str
+    checked_at: float
+    message: str
+
+
+@rows(OvercommittedRow, skip_empty="resources")
+def _overcommitted(resources: Sequence[int], are_kept: bool) -> Node:
+    row = ProjectResource
+    if are_kept:
+        sums = kept_sums.select_quotas(resources)
+    else:
+        query = row.select(Project.domain, row.resource, fn.SUM(row.quota).alias("quota")).join(Project)
+        sums = query.where(any_of(row.resource, resources)).group_by(Project.domain, row.resource).alias("sums")
+    same = (DomainResource.domain == sums.c.domain_id) & (DomainResource.resource == sums.c.resource_id)
+    quota = fn.COALESCE(DomainResource.quota, 0)
+    return (
+        Domain.select(Domain.uuid, Domain.name, sums.c.resource_id, quota, sums.c.quota)
+        .join(sums, on=sums.c.domain_id == Domain.id)
+        .join(DomainResource, JOIN.LEFT_OUTER, on=same)
+        .where(sums.c.quota > quota)
+        .order_by(Domain.name)
+    )
+
+
+def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
+    """Returns domains whose projects have more quota than the domain, in the order of domain names."""
+    return _overcommitted(engine, resources, kept_sums.are_kept(engine))
+
+
+@placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources")
+def _suspicious(resources: Sequence[int], are_kept: bool) -> Node:
+    row, kept = ProjectResource, SuspiciousResource
+    figures = (row.resource, row.quota, row.backend_quota, row.usage)
+    query = row.select(*PLACE, Project.has_bursting, *figures).join(Project).join(Domain)
+    query = query.where(any_of(row.resource, resources), row.quota.is_null(False))
+    if not are_kept:
+        return query.where(IS_SUSPICIOUS | Project.has_bursting)
+    same = (kept.project_id == row.project) & (kept.resource_id == row.resource)
+    bursting = any_of(row.project, Project.select(Project.id).where(Project.has_bursting))
+    return query.join_from(row, kept, on=same).union(query.where(bursting))
+
+
+def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
+    """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota, and all of
+    bursting projects, in no particular order. The caller knows the usable quota of bursting projects, and judges with
+    it."""
+    return _suspicious(engine, resources, kept_sums.are_kept(engine))
+
+
+@placed(ScrapeErrorRow, str, float, str)
+def scrape_errors() -> Node:
+    """All failed scrapes, in the order of service type, domain name and project name."""
+    row = ProjectService
+    return (
+        row.select(*PLACE, Service.type, row.checked_at, row.scrape_error)
+        .join_from(row, Service)
+        .join_from(row, Project)
+        .join(Domain)
+        .where(row.scrape_error != "", row.checked_at.is_null(False), Service.vanished_at.is_null())
+        .order_by(Service.type, Domain.name, Project.name)
+    )

@@ -1,0 +1,205 @@
+"""Asks for more quota of a project or domain. Rules of the configuration may approve a project's request at once.
+
+Invariants: at most one open request of a project asks for a resource, and the same for what a domain asks for itself. A
+rule with `every` approves a resource of a project once in that time. To keep them, a transaction locks the row of the
+project or domain before it looks for open requests and earlier approvals.
+"""
+
+from collections.abc import Collection, Sequence
+
+from limes.app.context import Limes
+from limes.audit.events import of_job
+from limes.audit.quota_step import What
+from limes.catalog.catalog import Ref
+from limes.catalog.queries import resource_ids
+from limes.db.transactions import atomic
+from limes.kernel.errors import Conflict, Unprocessable
+from limes.kernel.units import UnitError
+from limes.projects.lookup import Place, Target, find, ids_of, not_ready
+from limes.projects.queries import ProjectRow
+from limes.quota.changes import QuotaChange, QuotaOutcome, read_amount, without_quota
+from limes.quota.hierarchy import DOMAIN_QUOTA_GROWS
+from limes.quota.queries import SetByPeople, domain_quotas_by_name, project_quotas_by_name
+from limes.quota.set_quota import project_figures, push_changes
+from limes.quota.temporary import ALWAYS, Term, check_term
+from limes.quota.temporary_queries import temporary_quotas
+from limes.requests import queries, store
+from limes.requests.lists import approvals_by_rules
+from limes.requests.pass_on import ALL_RIGHTS, grant_to_project
+from limes.requests.queries import AmountRow
+from limes.requests.rules import EventKind, RequestStatus, Wish, first_match, names
+
+_NOT_FOR_A_TIME = (
+    "it follows usage and commitments by itself (quota_distribution_model is autogrow), so it cannot be"
+    " granted for a time; ask for it without until"
+)
+
+
+class _Problem(Exception):
+    """Why a resource cannot be asked for."""
+
+
+def create_request(
+    limes: Limes,
+    place: Place,
+    changes: Sequence[QuotaChange],
+    reason: str,
+    of_set: Collection[Ref] = (),
+    term: Term = ALWAYS,
+) -> int:
+    """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Of the resources
+    `of_set` only those are asked for of which there is less. Raises `NotFound`, `Unprocessable` with a line for each
+    resource that cannot be asked for, `NotReady`, and `Conflict` with an open request that asks for some of the same
+    resources and for others."""
+    if not changes:
+        raise Unprocessable("the request names no resource")
+    if refusal := check_term(term, limes.now()):
+        raise Unprocessable(refusal.message)
+    id_, granted = _create(limes, place, changes, reason, of_set, term)
+    if granted is not None:
+        push_changes(limes, *granted)
+    return id_
+
+
+@atomic
+def _create(
+    limes: Limes, place: Place, changes: Sequence[QuotaChange], reason: str, of_set: Collection[Ref], term: Term
+) -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
+    target = find(limes.engine, place)
+    store.admit(limes, *ids_of(target))
+    amounts = _read_amounts(limes, target, changes, of_set, term)
+    replaced = _replaced(limes, target, [row.ref for row in amounts])
+    id_ = store.add_request(limes, target, reason, amounts, term)
+    text = f"replaced by quota request {id_}"
+    store.close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
+    if isinstance(target, ProjectRow):
+        store.close_passed_on(limes, target, replaced, text)
+    wanted = {"/".join(row.ref): row.wanted for row in amounts}
+    given = {name: int(time) for name, time in (("from", term.starts_at), ("until", term.until)) if time is not None}
+    store.record_step(limes, target, [id_], EventKind.OPENED, "", reason=reason, wanted=wanted, **given)
+    granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
+    if granted is None:
+        store.announce_opened(limes, id_)
+    return id_, granted
+
+
+def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:
+    """Returns the open requests whose resources are all asked for again."""
+    engine, replaced = limes.engine, []
+    lock_open = queries.lock_open_of_project if isinstance(target, ProjectRow) else queries.lock_open_of_domain
+    ids = [row.id for row in lock_open(engine, target.id)]
+    for id_, rows in queries.amounts_of(engine, ids).items():
+        open_refs = {row.ref for row in rows}
+        common, others = open_refs & set(refs), open_refs - set(refs)
+        if common and others:
+            raise Conflict(
+                f"quota request {id_} is open and asks for {names(common)} already, and for {names(others)}:"
+                " withdraw it first, or ask for all of them at once, which replaces it"
+            )
+        if common:
+            replaced.append(id_)
+    return replaced
+
+
+def _read_amounts(
+    limes: Limes, target: Target, changes: Sequence[QuotaChange], of_set: Collection[Ref], term: Term
+) -> list[AmountRow]:
+    engine, is_project = limes.engine, isinstance(target, ProjectRow)
+    of_project = project_quotas_by_name(engine, target.id, lock=False) if is_project else {}
+    of_domain = {} if is_project else domain_quotas_by_name(engine, target.id, lock=False)
+    afterwards = _afterwards(limes, target)
+    rows, problems, missing = [], [], []
+    for change in changes:
+        try:
+            wanted = _amount(limes, change)
+            if is_project and change.ref not in of_project:
+                missing.append(change.ref)
+                continue
+            row = of_project[change.ref] if is_project else None
+            what, present = _present(limes, change.ref, row, of_domain.get(change.ref, 0))
+            if what is not What.QUOTA and term != ALWAYS:
+                raise _Problem(_NOT_FOR_A_TIME)
+            present = afterwards.get(change.ref, present)
+            if wanted <= present and change.ref in of_set:
+                continue
+            if wanted <= present:
+                shown = limes.catalog.unit_of(change.ref).render
+                text = f"{shown(wanted)} is not more than it has now, which is {shown(present)}"
+                raise _Problem(f"{text}; lowering needs no request: set the quota")
+        except _Problem as problem:
+            problems.append(f"cannot ask for {'/'.join(change.ref)} quota: {problem}")
+            continue
+        rows.append(AmountRow(0, *change.ref, what.value, present, wanted, None))
+    if problems:
+        raise Unprocessable("\n".join(sorted(problems)))
+    if missing:
+        raise not_ready(engine, target.id, missing)
+    if not rows:
+        raise Unprocessable("there is at least as much of everything already: there is nothing to ask for")
+    return rows
+
+
+def _afterwards(limes: Limes, target: Target) -> dict[Ref, int]:
+    """Returns the quotas after those that end by themselves: a request is about these."""
+    found = temporary_quotas(limes.engine, *ids_of(target))
+    refs = {id_: ref for ref, id_ in resource_ids(limes.engine).items()} if found else {}
+    return {refs[id_]: row.before for id_, row in found.items() if row.before is not None}
+
+
+def _amount(limes: Limes, change: QuotaChange) -> int:
+    if refusal := without_quota(limes.catalog, change.ref):
+        raise _Problem(refusal.message)
+    try:
+        return read_amount(limes.catalog, change.ref, change.amount, change.unit)
+    except UnitError as error:
+        raise _Problem(str(error)) from None
+
+
+def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) -> tuple[What, int]:
+    """Returns what is asked for, and what there is of it; `row` is a project's."""
+    grows = limes.catalog.autogrow(ref) is not None
+    if row is None and grows:
+        raise _Problem(DOMAIN_QUOTA_GROWS.message)
+    if row is None or not grows:
+        return What.QUOTA, of_domain if row is None else row.quota or 0
+    return (What.MIN_QUOTA, row.quota or 0) if row.max_quota is None else (What.MAX_QUOTA, row.max_quota)
+
+
+def _approve_by_rules(
+    limes: Limes, project: ProjectRow, request_id: int, rows: Sequence[AmountRow], term: Term
+) -> tuple[ProjectRow, QuotaOutcome] | None:
+    """Returns what was changed; None if the request stays open."""
+    found = _matching_rules(limes, project, rows)
+    if found is None:
+        return None
+    limes = limes.as_initiator(of_job("auto-approval")).with_cause(f"quota request {request_id}")
+    said = ", ".join(f"{'/'.join(ref)} by rule {found[ref]}" for ref in sorted(found))
+    granted = {row.ref: row.wanted for row in rows}
+    outcome = grant_to_project(limes, project, rows, granted, ALL_RIGHTS, term)
+    if outcome.refusals:
+        text = f"would be approved ({said}), but {outcome.reasons}"
+        store.record_step(limes, project, [request_id], EventKind.COMMENT, text)
+        return None
+    queries.write_granted(limes.engine, request_id, granted)
+    queries.write_rules(limes.engine, request_id, found)
+    named = {"/".join(ref): name for ref, name in found.items()}
+    store.close_requests(limes, project, [request_id], RequestStatus.APPROVED, f"approved {said}", rules=named)
+    return project, outcome
+
+
+def _matching_rules(limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]) -> dict[Ref, str] | None:
+    """Returns the names of the rules that approve it; None if they do not approve all of it."""
+    if not limes.auto_approval or any(row.what == What.MIN_QUOTA.value for row in rows):
+        return None  # only people with the right `project:grant_quota` grant what grows by itself
+    all_ids = resource_ids(limes.engine)
+    figures = project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
+    approved_at = approvals_by_rules(limes.engine, project.id)
+    found: dict[Ref, str] = {}
+    for row in rows:
+        usage, approvals = figures[row.ref].usage, approved_at.get(row.ref, {})
+        wish = Wish(row.ref, limes.catalog.unit_of(row.ref), project.scope, row.present, row.wanted, usage, approvals)
+        rule = first_match(limes.auto_approval, wish, limes.now())
+        if rule is None:
+            return None
+        found[row.ref] = rule.name
+    return found

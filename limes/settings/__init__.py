@@ -1,6 +1,0 @@
-"""The configuration file as frozen pydantic models. `load()` reports every problem at once."""
-
-from limes.settings.load import load, parse, read_yaml, url_with_password
-from limes.settings.root import Settings
-
-__all__ = ["Settings", "load", "parse", "read_yaml", "url_with_password"]
