@@ -1,13 +1,19 @@
-"""`make house`: how large the product is, what it should be at most, and whether its packages form circles."""
+"""`make house`: how large the product is, what it should be at most, and whether its packages form circles.
+
+`python -m tests.house floors` prints the table of packages in docs/architecture.md.
+"""
 
 import ast
 import re
 import statistics
+import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import grimp
 
@@ -49,6 +55,12 @@ class Size:
 def files() -> dict[Path, str]:
     """The text of each Python file of the product."""
     return {path: path.read_text() for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))}
+
+
+def files_of_limes() -> list[Path]:
+    """The files of the server, without what copies from the Go Limes."""
+    importer = ROOT / "limes/app/importer"
+    return [path for path in files() if path.is_relative_to(PACKAGES["limes"]) and not path.is_relative_to(importer)]
 
 
 def lines_below(*folders: str) -> int:
@@ -136,9 +148,54 @@ def _sql_in(node: ast.AST) -> Iterator[ast.expr]:
         yield from (sql for sql in node.args[:1] if isinstance(sql, ast.JoinedStr | ast.Constant))
 
 
+def floors() -> list[list[str]]:
+    """The packages by layer, from the top."""
+    (contract,) = [each for each in _contracts() if each["name"] == "floors"]
+    return [[package.strip() for package in layer.split("|")] for layer in contract["layers"]]
+
+
+def _contracts() -> list[Any]:
+    contracts: list[Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    return contracts
+
+
+def floors_table() -> str:
+    """The packages with their layers and what they say about themselves, for docs/architecture.md."""
+    layers = floors()
+    rows = [
+        f"| {len(layers) - number} | `{_folder(package)}` | {_first_line(package)} |"
+        for number, layer in enumerate(layers)
+        for package in layer
+    ]
+    return "\n".join(["| layer | folder | contents |", "|---|---|---|", *rows])
+
+
+def _folder(package: str) -> str:
+    return ("" if package.startswith("limes.") else "plugins/") + package.replace(".", "/")
+
+
+def _first_line(package: str) -> str:
+    path = ROOT / _folder(package)
+    text = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
+
+
+def is_open(module: str) -> bool:
+    """Whether any feature may import it: tables, rules and the context (docs/adr/0056-a-folder-for-each-feature.md)."""
+    (contract,) = [each for each in _contracts() if each["name"] == "floors"]
+    patterns = [
+        rule.partition(" -> ")[2].replace(".", r"\.").replace("*", r"\w+") for rule in contract["ignore_imports"]
+    ]
+    return any(re.fullmatch(pattern, module) for pattern in patterns)
+
+
 def cycles() -> Iterator[str]:
-    """Packages (or modules) beside each other of which each imports the other, if only by way of others."""
+    """Packages (or modules) beside each other of which each imports the other, if only by way of others, apart from
+    what is open to all."""
     graph = grimp.build_graph(*PACKAGES)
+    for module in filter(is_open, graph.modules):
+        for importer in graph.find_modules_that_directly_import(module):
+            graph.remove_import(importer=importer, imported=module)
     for parent in sorted(graph.modules):
         for one, other in combinations(sorted(graph.find_children(parent)), 2):
             if graph.chain_exists(one, other, as_packages=True) and graph.chain_exists(other, one, as_packages=True):
@@ -146,12 +203,17 @@ def cycles() -> Iterator[str]:
 
 
 def main() -> None:
-    """Prints the figures, each with its target if it has one."""
+    """Prints the figures, each with its target if it has one; with the argument `floors`, the table of packages."""
+    if sys.argv[1:] == ["floors"]:
+        print(floors_table())
+        return
     sizes, functions, circles = file_sizes(), function_sizes(), list(cycles())
     lines = [size.lines for size in sizes]
     parsed = sum(len(files()[path].splitlines()) for path in trees())
     figures: list[tuple[str, object, object]] = [
         ("files", len(sizes), None),
+        ("files in limes, without importer", len(files_of_limes()), 400),
+        ("packages in limes", len([each for layer in floors() for each in layer if each.startswith("limes.")]) - 1, 24),
         ("lines", sum(lines), 66_000),
         ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 60_000),
         ("lines of composition", lines_below("limes/app/build"), 1_200),

@@ -6,9 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from limes import actions
-from limes.app import models
-from limes.db import queries
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.api import world as sample
@@ -16,20 +13,18 @@ from tests.api.world import World, make_world
 
 GREETING = """\
 A small cloud is open: domains germany (projects berlin, dresden) and france (paris), services compute and volume.
-  limes            the context of limes.actions: limes.engine, limes.catalog, limes.app.settings
+  limes            the context of use cases: limes.engine, limes.catalog, limes.app.settings
   rows(SQL)        what a statement returns: rows("SELECT name FROM projects")
   get(PATH)        what the Limes API answers: get("/v1/domains")
   world            the API on this cloud: world.request("PUT", PATH, json=...)
   GERMANY, FRANCE, BERLIN, DRESDEN, PARIS      UUIDs
-  actions, models, queries                     packages; import their modules as usual
 All of it is deleted when you leave (Ctrl-D)."""
 
 
 def names(world: World) -> dict[str, Any]:
     """What can be used without an import."""
     places = {name: getattr(sample, name) for name in ("GERMANY", "FRANCE", "BERLIN", "DRESDEN", "PARIS")}
-    packages = {"actions": actions, "models": models, "queries": queries}
-    return {"limes": world.limes, "world": world, "rows": world.engine.rows, "get": world.get, **places, **packages}
+    return {"limes": world.limes, "world": world, "rows": world.engine.rows, "get": world.get, **places}
 
 
 def main() -> None:

@@ -1,0 +1,1 @@
+"""What handlers of all features share: calls, parameters, policy rules, preconditions, OpenAPI."""

@@ -11,7 +11,7 @@ refused, because to ignore it would carry out a PUT without its condition.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import falcon
@@ -27,11 +27,9 @@ from limes.catalog.catalog import Catalog, Page, Ref, Selection, select
 from limes.db.engine import Engine
 from limes.kernel import logs
 from limes.kernel.errors import BadRequest, Forbidden
-from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.projects.lookup import Place
 from limes.projects.scope import Where
 from limes.quota.rules import Permissions
-from limes.reports.resources import RenderContext
 from limes.web import call as web
 from limes.web import operation as web_operation
 from limes.web.call import Body, RequestBody, read_document
@@ -39,6 +37,7 @@ from limes.web.middleware import ClientAddress
 from limes.web.operational import Mount
 
 P = ParamSpec("P")
+T = TypeVar("T")
 _LONGEST = 255
 _TARGETS = ("domain_id", "project_id")
 """The variables of paths that policy rules may name."""
@@ -52,10 +51,12 @@ class ApiCollaborators:
     authenticator: Authenticator
     policy: Policy
     client_address: ClientAddress = field(default_factory=ClientAddress)
-    subscriptions: Subscriptions | None = None
-    mail_settings: MailPreferences | None = None
-    """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
+    parts: Mapping[type, Any] = field(default_factory=dict)
+    """What handlers of one feature need besides, by its type."""
+
+    def part(self, kind: type[T]) -> T | None:
+        return self.parts.get(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +173,6 @@ class Call(web.Call[ApiCollaborators]):
             return services
         configured = self.catalog.services.values()
         return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
-
-    def render_context(self) -> RenderContext:
-        per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
-        detail = parameters.DETAIL.of(self.req)
-        stale_after = self.limes.settings.collector.stale_after
-        return RenderContext(self.catalog, self.limes.now(), detail=detail, per_az=per_az, stale_after=stale_after)
 
     def refuse_unknown_parameters(self) -> None:
         """Raises `BadRequest` with the list of what is known. For answers that are wrong if a filter has no effect."""

@@ -34,8 +34,8 @@ class Cluster:
 
 
 class Telemetry:
-    """What use cases report for metrics. This one counts nothing; `limes.reports.metrics.counters` does. Called from any thread
-    after the commit. Must not raise, and must be quick."""
+    """What use cases report for metrics. This one counts nothing; `limes.reports.metrics.counters` does. Called from
+    any thread after the commit. Must not raise, and must be quick."""
 
     def drift_found(self, service_type: str) -> None:
         """A scrape found a project whose backend quota somebody else has changed."""

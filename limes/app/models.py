@@ -1,6 +1,6 @@
 """The Limes half's tables as peewee models: the truth about the schema (a test compares it with the migrations).
 
-Queries are written on them (`limes.db.queries`).
+Queries are written on them (`queries` in each feature).
 
 - Amounts are integers in the resource's unit. `backend_quota` is -1 where the backend says "unlimited"; it is turned
   into a value of its own type as soon as it is read.

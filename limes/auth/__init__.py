@@ -1,0 +1,1 @@
+"""Who makes a request: tokens, sample identities, our own login, and the policy."""

@@ -12,8 +12,8 @@ that locks the resource and these projects. Invariants:
   before the first one, than it has capacity, or than was computed for it; but for what was granted since for needs.
 - A project's quota is the sum of its quota by AZ, and covers what it needs in each AZ.
 
-The same state gives the same quotas, but for small changes, which wait (`limes.autogrow.redistribution`). A process that is
-killed between two pieces leaves such a state to others, who begin anew when its lease is over.
+The same state gives the same quotas, but for small changes, which wait (`limes.autogrow.redistribution`). A process
+that is killed between two pieces leaves such a state to others, who begin anew when its lease is over.
 """
 
 import logging

@@ -8,11 +8,11 @@ What holds for all three:
   the backend is down. Everything else is called by the collector, with no database transaction open.
 - **Time.** Every call must end, well or badly, within `BackendContext.time_limit` seconds: afterwards the task is
   given to another collector. Adapters from the context give up on a single request after `BackendContext.timeout`.
-- **Errors.** "Cannot say" is `limes.kernel.errors.BackendError`, with a message that names what was asked and what came back,
-  without tokens or passwords: it is stored and shown to cloud administrators. Exceptions of keystoneauth1 and requests
-  may pass through: they become a `BackendError`. Any other exception counts as a bug of the plugin: it is logged with
-  its traceback, and treated like a `BackendError`. After an error the old figures stay in force and the call is
-  repeated a few minutes later, for ever; so don't retry for long inside.
+- **Errors.** "Cannot say" is `limes.backends.BackendError`, with a message that names what was asked and what came
+  back, without tokens or passwords: it is stored and shown to cloud administrators. Exceptions of keystoneauth1 and
+  requests may pass through: they become a `BackendError`. Any other exception counts as a bug of the plugin: it is
+  logged with its traceback, and treated like a `BackendError`. After an error the old figures stay in force and the
+  call is repeated a few minutes later, for ever; so don't retry for long inside.
 - **Unknown is not zero.** A report is complete or it is an error. A plugin that got the answer for nine of ten
   resources raises; it never fills a gap with 0. A project that the backend has never heard of is different: it uses 0.
 - **Units.** Amounts are whole numbers in the resource's unit, from 0 to `limes.kernel.units.MAX_AMOUNT`. A larger quota

@@ -5,8 +5,8 @@ backend that one process cannot reach may well answer another. (pybreaker holds 
 only one thread at a time call a backend.)
 
 These are outages: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`, which answers beyond the limits
-of `limes.kernel.outgoing` are as well. A refusal or a report that makes no sense shows that the backend is there; the pauses
-of the single project deal with it.
+of `limes.kernel.outgoing` are as well. A refusal or a report that makes no sense shows that the backend is there; the
+pauses of the single project deal with it.
 
 Backends of all kinds are called with a time limit, so that their calls end even if the plugin's do not.
 """

@@ -1,0 +1,1 @@
+"""The collector: its loop and jobs, discovery in Keystone, and scrapes of usage and capacity."""

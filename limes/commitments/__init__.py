@@ -1,1 +1,1 @@
-"""The use cases of commitments: functions that run in one transaction each, and share the `store`."""
+"""Commitments: what they are, whether there is capacity, making and changing them, and how they are used."""

@@ -1,0 +1,1 @@
+"""The database: engine, transactions, queries as functions, migrations, and replicas."""

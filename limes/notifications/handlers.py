@@ -32,9 +32,9 @@ def set_mail_settings(call: Call) -> Answer:
 
 
 def _settings(call: Call) -> MailPreferences:
-    if call.deps.mail_settings is None:
+    if (settings := call.deps.part(MailPreferences)) is None:
         raise NotFound("this Limes sends no mails to users")
-    return call.deps.mail_settings
+    return settings
 
 
 # -- the page of a link ------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def unsubscribe(call: Call) -> Answer:
 
 
 def _subscriptions(call: Call) -> Subscriptions:
-    found = call.deps.subscriptions
+    found = call.deps.part(Subscriptions)
     if found is None or found.links is None:
         raise NotFound("mails of this Limes have no links to unsubscribe")
     return found

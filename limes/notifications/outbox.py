@@ -6,7 +6,7 @@ outbox, so the bound holds whichever collector has its turn, and after one was k
 up only itself, and what its own people write cannot make the receiver refuse what is about others.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
@@ -16,9 +16,8 @@ import orjson
 from limes.app.context import Limes
 from limes.audit import outbox
 from limes.audit.sinks import Delivery, OutgoingEvent, Sink
+from limes.db.engine import Engine
 from limes.notifications.rules import PREFIX, SEVERAL
-from limes.requests.lists import by_ids
-from limes.requests.rules import RequestStatus
 
 
 def announce(
@@ -52,7 +51,6 @@ _PAUSE = 10.0
 """Seconds between two POSTs about a domain that is beyond its bound."""
 _SIZE = 500_000
 """Bytes of notifications in one POST; a single one may have more."""
-_VAIN = frozenset({RequestStatus.WITHDRAWN.value, RequestStatus.SUPERSEDED.value})
 
 
 class _Notification(NamedTuple):
@@ -71,6 +69,8 @@ class BoundPosts:
 
     limes: Limes
     sink: Sink
+    closed_requests: Callable[[Engine, Sequence[int]], Collection[int]]
+    """Which requests of these ids were withdrawn or replaced."""
 
     @property
     def name(self) -> str:
@@ -119,7 +119,7 @@ class BoundPosts:
         """Returns the numbers of those about requests that have been withdrawn or replaced in the meantime."""
         about = [each for each in notifications if "request" in each.document]
         requests = {each.event.number: each.document["request"]["id"] for each in about}
-        closed = {row.id for row in by_ids(self.limes.engine, sorted({*requests.values()})) if row.status in _VAIN}
+        closed = self.closed_requests(self.limes.engine, sorted({*requests.values()}))
         return {number for number, id_ in requests.items() if id_ in closed}
 
 

@@ -1,1 +1,1 @@
-"""Domains and projects: how they are found, and what is known of them."""
+"""Domains and projects: how they are found, and the tasks that keep what is known of them up to date."""

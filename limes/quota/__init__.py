@@ -1,1 +1,1 @@
-"""Quota of domains and projects: the decision whether it may be set, setting it, its history, and quota for a time."""
+"""Quota of domains and projects: whether it may be set, setting and pushing it, its history, and quota for a time."""

@@ -28,7 +28,7 @@ def wanted_quotas(
 
 
 def wanted_quota(catalog: Catalog, ref: Ref, scope: str, row: HasQuota | None, *, has_bursting: bool) -> int:
-    """Returns the same for one resource that tracks quota; `scope` is the project as `limes.catalog.catalog` names it."""
+    """Returns the same for one resource that tracks quota; `scope` is the project's (`ProjectTask.scope`)."""
     resource = catalog.find(ref)
     quota = row.quota or 0 if row else 0
     usable = usable_quota(quota, catalog.behavior(ref, scope).burst_multiplier if has_bursting else 0)

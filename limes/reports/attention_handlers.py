@@ -4,6 +4,7 @@ from limes.api import parameters
 from limes.api.call import Call
 from limes.reports.attention import find_alerts, find_ending, find_fullest, read_scrape_status
 from limes.reports.attention_answers import render_alerts, render_ending, render_fullest, render_scrape_status
+from limes.reports.handlers import render_context
 from limes.web.call import Answer
 
 
@@ -11,7 +12,7 @@ def show_scrape_status(call: Call) -> Answer:
     """Shows how scrapes of backends and capacitors go, with the errors of capacitors, and how old figures are."""
     services, capacitors = read_scrape_status(call.limes, call.where)
     shown = capacitors if call.where.domain is None else None
-    return Answer(document=render_scrape_status(call.render_context(), services, shown))
+    return Answer(document=render_scrape_status(render_context(call), services, shown))
 
 
 def list_fullest(call: Call) -> Answer:

@@ -1,7 +1,8 @@
-"""Reports of the cluster, domains and projects; discovery, and scrapes on demand."""
+"""Reports of the cluster, domains and projects."""
 
 from collections.abc import Generator
 
+from limes.api import parameters
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.catalog.catalog import Ref, Selection
@@ -13,6 +14,13 @@ from limes.web.call import Answer, BodyStream
 from limes.web.encoding import dump_items, dump_part
 
 
+def render_context(call: Call) -> RenderContext:
+    per_az = "per-az" in (parameters.PREVIEW.of(call.req) or "")
+    detail = parameters.DETAIL.of(call.req)
+    stale_after = call.limes.settings.collector.stale_after
+    return RenderContext(call.catalog, call.limes.now(), detail=detail, per_az=per_az, stale_after=stale_after)
+
+
 def show(call: Call) -> Answer:
     """Shows capacity, quota and usage. Subcapacities are left out silently for those who may not see them."""
     sees_all = call.allows("cluster:show")
@@ -22,14 +30,14 @@ def show(call: Call) -> Answer:
     def may_see_subcapacities(ref: Ref) -> bool:
         return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
 
-    context = call.render_context()
+    context = render_context(call)
     report = cluster.report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
     return Answer(document=render_cluster(context, report, may_see_subcapacities))
 
 
 def list_resources(call: Call) -> Answer:
     """Lists services and resources: names, units, and what commitments to them can be; and preset sizes of quota."""
-    return Answer(document=render_resources(call.render_context(), call.selection(), call.limes.quota_sets.values()))
+    return Answer(document=render_resources(render_context(call), call.selection(), call.limes.quota_sets.values()))
 
 
 def list_inconsistencies(call: Call) -> Answer:
@@ -50,7 +58,7 @@ _PROJECTS_A_PART = 20
 
 def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
-    page, context = call.page(), call.render_context()
+    page, context = call.page(), render_context(call)
     reports = cluster.report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
     links = call.next_page(page, [report.domain.uuid for report in reports])
     domains = [answers.render_domain(context, report) for report in reports]
@@ -59,7 +67,7 @@ def list_domains(call: Call) -> Answer:
 
 def show_domain(call: Call) -> Answer:
     """Shows a domain."""
-    context = call.render_context()
+    context = render_context(call)
     report = cluster.report_domain(
         call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
     )
@@ -69,7 +77,7 @@ def show_domain(call: Call) -> Answer:
 
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
-    context, selection, page = call.render_context(), call.selection(), call.page()
+    context, selection, page = render_context(call), call.selection(), call.page()
     reports = projects.report_projects_of_domain(
         call.limes, call.params["domain_id"], _details(context, selection), page
     )
@@ -82,7 +90,7 @@ def list_of_domain(call: Call) -> Answer:
 
 def list_all(call: Call) -> Answer:
     """Lists the projects of all domains, one a line while they are read, or a page of them."""
-    context, selection, page = call.render_context(), call.selection(), call.page()
+    context, selection, page = render_context(call), call.selection(), call.page()
     renderer, details = answers.ProjectRenderer(context, selection), _details(context, selection)
     if page is None:
         return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))
@@ -113,7 +121,7 @@ def _parts(renderer: answers.ProjectRenderer, reports: Generator[projects.Projec
 
 def show_project(call: Call) -> Answer:
     """Shows a project."""
-    context, selection = call.render_context(), call.selection()
+    context, selection = render_context(call), call.selection()
     report = projects.report_project(
         call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
     )

@@ -1,1 +1,1 @@
-"""The use cases of requests for more quota. They share the `store`."""
+"""Requests for more quota: who may decide, what becomes of them, and whom they reach."""

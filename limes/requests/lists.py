@@ -1,6 +1,6 @@
 """Requests for more quota, to be shown. A list costs a fixed number of queries, however long it is."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -180,3 +180,8 @@ def open_requests() -> Node:
     kind = (is_of_project.alias("is_of_project"), is_passed_on.alias("is_passed_on"))
     query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(IS_OPEN)
     return query.group_by(is_of_project, is_passed_on)
+
+
+def closed_without_decision(engine: Engine, ids: Sequence[int]) -> set[int]:
+    """Returns those of these requests that were withdrawn or replaced."""
+    return {row.id for row in by_ids(engine, ids) if row.status in (RequestStatus.WITHDRAWN, RequestStatus.SUPERSEDED)}

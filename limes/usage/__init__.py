@@ -1,1 +1,1 @@
-"""What projects use: figures, the sums of them that are kept, and the tasks that refresh them."""
+"""What projects use: figures, and the sums of them that are kept."""

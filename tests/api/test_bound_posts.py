@@ -16,6 +16,7 @@ from limes.kernel.system import SystemIds
 from limes.notifications.deliver import DeliverEvents, Outcome
 from limes.notifications.mail.templates import sample
 from limes.notifications.outbox import BoundPosts
+from limes.requests.lists import closed_without_decision
 from tests.api.quota_requests import act, asked
 from tests.api.test_notifications import SECRET, NoJitter, Receiver, receiver
 from tests.api.world import World
@@ -37,7 +38,7 @@ class Post:
         clock = self.world.clock
         sink = WebhookSink(self.receiver.url, SECRET, GuardedSession(), clock, timeout=30, name="notify:webhook")
         limes = replace(self.world.limes, clock=clock, jitter=NoJitter())
-        bound = BoundPosts(limes, sink)
+        bound = BoundPosts(limes, sink, closed_without_decision)
         return DeliverEvents(limes, bound, limes.settings.notifications, what="notification", job=bound.name)
 
     def deliver(self, seconds: float = 0) -> Outcome:

@@ -22,6 +22,7 @@ from limes.auth.policy import Policy
 from limes.backends.loader import Backends
 from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 from limes.collector import discover
+from limes.collector import handlers as discovery_handlers
 from limes.collector.sync_catalog import sync_catalog
 from limes.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
@@ -34,7 +35,6 @@ from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.quota.rules import LowPrivRules, QuotaSet
 from limes.quota.settle_temporary import settle_temporary_quotas
-from limes.reports import handlers as report_handlers
 from limes.requests.decide import expire_requests
 from limes.requests.rules import AutoApprovalRule
 from limes.web.operational import Mount
@@ -129,7 +129,7 @@ class Discovery:
             world.synced.append((domain_uuid, project_uuid))
 
 
-report_handlers.discovery = Discovery()
+discovery_handlers.discovery = Discovery()
 
 
 class Addresses:
@@ -247,9 +247,11 @@ def make_world(
         limes=limes,
         authenticator=Tokens(),
         policy=policy or POLICY,
-        subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
-        mail_settings=mail_settings(engine, clock),
         mounts=mounts,
+        parts={
+            Subscriptions: Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
+            MailPreferences: mail_settings(engine, clock),
+        },
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))

@@ -32,7 +32,7 @@ from limes.db.query import Insert, Query
 METHODS = {"all": 2, "first": 2, "stream": 2, "tuples": 1, "column": 1, "write": 1}
 """What an engine runs queries with, and the number of arguments before the values."""
 ASKS = re.compile(rf"\b_?(engine|primary|other)\.({'|'.join(METHODS)})\(")
-OTHERS = re.compile(r"limes/(importer|doctor)/|limes/db/(engine|query|replicas|migrate)\.py")
+OTHERS = re.compile(r"limes/app/(importer|doctor)/|limes/db/(engine|query|replicas|migrate)\.py")
 """Not looked at: what reads another program's database or PostgreSQL's catalogs, and what only passes queries on."""
 FEW = 8
 MANY = 64

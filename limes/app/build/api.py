@@ -1,7 +1,7 @@
 """The collaborators of the Limes API, and of the dashboard within it."""
 
 from limes.app.context import open_limes
-from limes.notifications.recipients import Subscriptions
+from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.quota.push_quota import push_quota
 from limes.collector.sync_catalog import sync_catalog
 from limes.api.call import ApiCollaborators
@@ -52,7 +52,9 @@ def build_api(settings: Settings) -> ApiCollaborators:
         limes=limes,
         authenticator=authenticator,
         policy=Policy(RULES, settings.api.policy_file),
-        subscriptions=Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
-        mail_settings=open_mail_settings(settings, engine, cloud, limes.clock),
         mounts=mounts,
+        parts={
+            Subscriptions: Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
+            MailPreferences: open_mail_settings(settings, engine, cloud, limes.clock),
+        },
     )

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from prometheus_client.registry import Collector as MetricSource
 
+from limes.requests.lists import closed_without_decision
 from limes.app.context import Limes
 from limes.notifications.deliver import DeliverEvents, Outcome
 from limes.notifications.recipients import MailPreferences, QueueMails, Recipients
@@ -119,4 +120,4 @@ def _open_sink(name: str, limes: Limes, cloud: CloudSession | None) -> Sink:
         return QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
     url, secret, timeout = section.webhook.url, section.webhook.secret or "", section.webhook.timeout
     posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=PREFIX + name)
-    return BoundPosts(limes, posts)
+    return BoundPosts(limes, posts, closed_without_decision)
