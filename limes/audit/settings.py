@@ -1,4 +1,4 @@
-"""The audit: who is told of each change."""
+"""The audit: where an event about each change is sent."""
 
 from typing import Annotated, Any, Literal
 
@@ -50,7 +50,7 @@ class AuditSettings(Section):
     log: AuditLogSettings = AuditLogSettings()
     rabbitmq: RabbitMQSettings = RabbitMQSettings()
     interval: Seconds = 5.0
-    """Between two looks for events to deliver."""
+    """How often to look for events to deliver."""
     retry: Seconds = 10.0
     """First pause after a sink did not answer or refused an event; it doubles up to `retry_max`."""
     retry_max: Seconds = 600.0

@@ -38,7 +38,7 @@ class ResourceDef:
     """On the first scrape a backend quota of exactly this value becomes the project quota (behaviour of the
     original: for what backends create by themselves, such as a default security group). 0 switches it off."""
     quota_at_least_usage: bool = False
-    """The backend refuses a quota below what is used. It is told the usage instead, until the usage has fallen."""
+    """The backend refuses a quota below what is used. It gets the usage instead, until the usage has fallen."""
     az_aware: bool = False
     """Usage is reported by AZ, and not in `any`."""
     az_separated: bool = False
@@ -58,32 +58,31 @@ class ServiceDef:
 
 
 class BehaviorRule(Section):
-    """How the resources that match behave. Of several matches, the smallest burst multiplier counts, the last
-    overcommit factor and scaling, the largest minimum quota, all durations, the latest date, and the last value of each
-    annotation; commitments are for one availability zone if any match says so."""
+    """How the resources that match behave. If several entries match, each setting says which of them wins."""
 
     resource: Regex
     """Matches the whole of `service/resource`."""
     scope: Regex | None = None
     """Matches the whole of a domain's name or of `domain/project`. Ignored on the cluster's level."""
     max_burst_multiplier: float | None = Field(default=None, ge=0)
-    """The most that these resources may burst; the smallest match counts."""
+    """The most that these resources may burst. The smallest match wins."""
     overcommit_factor: float = Field(default=0, ge=0)
-    """What raw capacity is multiplied by. 0: no overcommit."""
+    """What raw capacity is multiplied by. 0: no overcommit. The last match wins."""
     scales_with: ResourcePath | None = None
-    """`service/resource` whose quota this one should follow. A hint for user interfaces."""
+    """`service/resource` whose quota this one should follow. A hint for user interfaces. The last match wins."""
     scaling_factor: float = Field(default=0, ge=0)
-    """How much quota of this resource goes with one of the other."""
+    """How much quota of this resource goes with one of the other. The last match wins."""
     min_nonzero_project_quota: int = Field(default=0, ge=0)
-    """The smallest project quota that is not zero, in the resource's unit."""
+    """The smallest project quota that is not zero, in the resource's unit. The largest match wins."""
     commitment_durations: tuple[str, ...] = ()
-    """The durations on offer, such as `1 year`. Empty: no commitments."""
+    """The durations on offer, such as `1 year`. Empty: no commitments. Those of all matches are on offer."""
     commitment_is_az_aware: bool = False
-    """Whether commitments are for one availability zone."""
+    """Whether commitments are for one availability zone. They are if any match says so."""
     commitment_min_confirm_date: Moment | None = None
-    """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`."""
+    """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`. The latest match wins."""
     annotations: dict[str, str] = Field(default_factory=dict)
-    """Free-form hints for user interfaces, as names and texts. Numbers and booleans become texts, as in JSON."""
+    """Free-form hints for user interfaces, as names and texts. Numbers and booleans become texts, as in JSON. The last
+    match wins for each name."""
 
     @field_validator("annotations", mode="before")
     @classmethod

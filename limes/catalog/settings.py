@@ -97,8 +97,8 @@ class AutogrowSettings(Section):
     """How quota follows usage and commitments."""
 
     growth_multiplier: float = Field(ge=1, le=1_000_000, allow_inf_nan=False)
-    """Quota is so many times what a project has committed to or used all the time of late, rounded down. 1: nothing is
-    given beyond usage and commitments."""
+    """Growth factor: quota is this number times what the project has committed to, or has used throughout the
+    retention period, rounded down. 1: nothing beyond usage and commitments."""
     growth_minimum: int = Field(default=1, ge=0)
     """The least growth, in the resource's unit, where the multiplier is above 1 and there is something to grow from."""
     project_base_quota: int = Field(default=0, ge=0)
@@ -108,10 +108,10 @@ class AutogrowSettings(Section):
     allow_quota_overcommit: bool = False
     """Give quota beyond the capacity, as if there were enough of it."""
     allow_quota_overcommit_until_allocated_percent: float = Field(default=0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """The same in each AZ, as long as usage and commitments are less than so many percent of its capacity. 0: never."""
+    """The same in each AZ, as long as usage and commitments are below this percentage of its capacity. 0: never."""
     minor_change_percent: float = Field(default=5, ge=0, le=100, allow_inf_nan=False)
-    """Changes of a quota by less than so many percent of it are not written more often than `minor_change_interval`, so
-    that its history stays readable. What usage and commitments need is always written at once."""
+    """Changes by less than this percentage of the quota are written at most once per `minor_change_interval`, so that
+    its history stays readable. What usage and commitments need is always written at once."""
     minor_change_interval: SecondsOrZero = 3600.0
     """How long a minor change waits after the last change."""
 

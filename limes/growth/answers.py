@@ -82,7 +82,7 @@ class LimitForecast(Shape, kw_only=False):
 
 
 class ResourceForecast(OfResource):
-    """The limit that counts comes first. Without growth, so many days of data are missing for a forecast."""
+    """The limit that counts comes first. Without growth, the number of days of data that a forecast still needs."""
 
     usage: Amount
     days: Annotated[int, Field(ge=0, description="how many days of data the forecast comes from")]

@@ -10,7 +10,7 @@ class MeteringSettings(Section):
     """The account of what was used and committed over time, for bills and for growth."""
 
     interval: Seconds = 60.0
-    """Between two runs of the job: what happens to commitments is in the account after the next one."""
+    """Time between two runs of the job. Changes of commitments are in the account after the next run."""
     valid_for: Seconds | None = None
     """How long what a scrape has found counts as known. Without another scrape, usage is unknown afterwards: a gap in
     the account. At least twice `collector.scrape_interval`, so that one that comes late makes no gap. Not given: 2
@@ -19,8 +19,8 @@ class MeteringSettings(Section):
     """How long after its end a day (UTC) is closed; at least 5 minutes. What comes still later is a correction, with a
     version and a reason."""
     keep_hours: int = Field(default=14, ge=2, le=3660)
-    """For how many days single hours can be told, and closed days be corrected."""
+    """For how many days single hours are available, and closed days can be corrected."""
     keep_days: int = Field(default=400, ge=62, le=36600)
-    """For how many days single days can be told."""
+    """For how many days single days are available."""
     keep_months: int | None = Field(default=None, ge=1, le=12000)
-    """For how many months single months can be told. Not given: for ever."""
+    """For how many months single months are available. Not given: for ever."""

@@ -83,15 +83,15 @@ _Percent = Annotated[int, Field(ge=1, le=100)]
 
 
 class ThresholdRule(Section):
-    """How much of its quota a project may use before that is worth an alert, for the resources that match. The first
+    """The share of its quota that a project may use before an alert is raised, for the resources that match. The first
     match wins. Without a match: 80 and 95 percent, or none for quota that grows by itself."""
 
     resource: Regex
     """Matches the whole of `service/resource`."""
     warning: _Percent = 80
-    """A warning above so many percent. 100: only usage above the quota."""
+    """Percentage of the quota above which there is a warning. 100: only usage above the quota."""
     critical: _Percent = 95
-    """Critical above so many percent."""
+    """Percentage of the quota above which the alert is critical."""
 
     @property
     def thresholds(self) -> UsageThresholds:

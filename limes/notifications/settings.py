@@ -1,4 +1,4 @@
-"""Who is told of what needs somebody: the sinks; and for mail the servers, the templates, and who gets them."""
+"""Who is notified of what needs attention: the sinks; and for mail the servers, the templates, and who gets them."""
 
 from typing import Annotated, Literal
 
@@ -22,8 +22,8 @@ class WebhookSettings(Section):
     timeout: Seconds = 10.0
     """How long the receiver may take to answer."""
     at_most_per_minute: int = Field(default=30, ge=1)
-    """So many notifications a minute about a domain and its projects are sent singly. Beyond that, those that wait are
-    sent together, every 10 seconds."""
+    """How many notifications a minute about a domain and its projects are sent one by one. Beyond that, those that wait
+    are sent together, every 10 seconds."""
 
 
 class SmtpSettings(Section):
@@ -95,7 +95,7 @@ class MailSettings(Section):
     recipients: tuple[RecipientRule, ...] = ()
     """Who gets mails of the sink `smtp`. All that match count, and nobody gets a mail twice."""
     to_requester: bool = True
-    """Whether the one who asked for quota is told of the decision, at the address that Keystone has for the user."""
+    """Whether requesters are notified of the decision, at the address that Keystone has for them."""
     digest: SecondsOrZero = 86400.0
     """Each recipient gets at most one mail of each kind in this time; what comes in between is sent as one. 0: what
     comes together is still sent as one."""
@@ -114,7 +114,7 @@ class MailSettings(Section):
     email_attribute: str = Field(default="email", min_length=1)
     """The attribute of Keystone's users that holds the address."""
     users_at_most: int = Field(default=50, ge=1, le=1000)
-    """So many users of a project or domain are asked for at Keystone, in the order of their names."""
+    """How many users of a project or domain Limes looks up in Keystone, in order of name."""
     user_cache: Seconds = 3600.0
     """How long Keystone's answers about users and roles are kept."""
     unsubscribe: UnsubscribeSettings = UnsubscribeSettings()
@@ -134,21 +134,21 @@ class NotificationSettings(Section):
     """Notifications about alerts and commitments. `alerts` has the thresholds."""
 
     sinks: Annotated[tuple[SinkName, ...], BeforeValidator(as_list)] = ()
-    """One or several of `log`, `webhook`, `smtp` and `mail_api`; `none` or an empty list: nobody is told anything."""
+    """One or several of `log`, `webhook`, `smtp` and `mail_api`; `none` or an empty list: no notifications."""
     except_kinds: tuple[NotificationKind, ...] = ()
-    """Kinds that nobody is told of."""
+    """Kinds for which no notifications are sent."""
     hysteresis: int = Field(default=5, ge=0, le=50)
-    """Once `quota_used` was told, usage must fall by so many percent of the quota below the threshold before it is told
-    again."""
+    """After a notification `quota_used`, usage must fall below the threshold by this percentage of the quota before the
+    next one is sent."""
     log: AuditLogSettings = AuditLogSettings()
     webhook: WebhookSettings = WebhookSettings()
     smtp: SmtpSettings = SmtpSettings()
     mail_api: MailApiSettings = MailApiSettings()
     mail: MailSettings = MailSettings()
     request_waiting: Seconds = 3 * 86400.0
-    """How long a request for quota has been open when `request_waiting` is told, once."""
+    """How long a quota request has to be open before `request_waiting` is sent, once."""
     interval: Seconds = 60.0
-    """Between two looks for what is to be told."""
+    """How often to look for new notifications."""
     retry: Seconds = 10.0
     """First pause after a sink did not answer; it doubles up to `retry_max`."""
     retry_max: Seconds = 600.0

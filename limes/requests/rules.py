@@ -93,7 +93,7 @@ class AutoApprovalRule(Section):
     up_to_percent: float | None = Field(default=None, gt=100, le=1_000_000, allow_inf_nan=False)
     """The same, in percent of the present quota: 120 gives up to a fifth more."""
     used_above: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    """Only if more than so many percent of the present quota are used."""
+    """Only if more than this percentage of the present quota is used."""
     every: Seconds | None = None
     """Only if the rule has not approved the same resource for the project within this time, such as `7d`."""
 

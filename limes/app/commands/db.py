@@ -17,7 +17,7 @@ def add_to(commands: terminal.Commands) -> None:
     for name, run, text, codes in (
         ("upgrade", upgrade, "apply all pending migrations", {}),
         ("status", status, "list pending migrations", {1: "there are pending ones, or an error"}),
-        ("rebuild-sums", rebuild, "compute the sums over projects anew, which PostgreSQL keeps", {}),
+        ("rebuild-sums", rebuild, "recompute the sums over projects that PostgreSQL keeps", {}),
     ):
         options = (terminal.add_json_option, terminal.add_config_option)
         terminal.add_command(actions, name, run, text, *options, codes=codes)

@@ -104,16 +104,16 @@ class MetricsSettings(Section):
     skip_zero: bool = False
     """Leaves out figures of projects that are zero."""
     max_age: SecondsOrZero = 15.0
-    """How old the figures may be: for so long, scrapes share one reading of the database."""
+    """Maximum age of the figures: scrapes within this time share one reading of the database."""
 
 
 class CircuitBreakerSettings(Section):
     """When a backend that does not answer is left alone, by each process for itself."""
 
     failures: int = Field(default=5, ge=1)
-    """After so many calls in a row without an answer."""
+    """Stop calling the backend after this many consecutive calls without an answer."""
     pause: Seconds = 30.0
-    """For so long. Then one call tries, and each that finds no answer doubles the pause."""
+    """How long it is left alone. Then a single call tries; each one without an answer doubles the pause."""
     pause_max: Seconds = 300.0
     """The longest pause."""
 
@@ -127,28 +127,28 @@ class CollectorSettings(Section):
     """Whether a backend quota that differs is corrected. When false, it is only reported, until a sync is requested
     or the quota is set. Environment: `LIMES_AUTHORITATIVE`."""
     scrape_interval: Seconds = 1800.0
-    """Between two scrapes of one service in one project."""
+    """Time between two scrapes of a service in a project."""
     scrape_retry: Seconds = 300.0
     """The same after a failed scrape; it doubles with each further failure, up to `scrape_retry_max`."""
     scrape_retry_max: Seconds = 1800.0
     """Longest pause after failed scrapes of one service in one project."""
     capacity_interval: Seconds = 900.0
-    """Between two scrapes of one capacitor."""
+    """Time between two scrapes of a capacitor."""
     capacity_retry: Seconds = 180.0
     """The same after a failed scrape."""
     capacity_drop_percent: int = Field(default=30, ge=0, le=100)
     """By how many percent the capacity of a resource may become less in an availability zone with one scrape. More, and
     what is missing altogether, waits for the next scrape; meanwhile there is an alert."""
     discovery_interval: Seconds = 180.0
-    """Between two looks for new and vanished domains and projects."""
+    """How often to look for new and deleted domains and projects."""
     consistency_interval: Seconds = 3600.0
-    """Between two runs of the consistency job."""
+    """Time between two runs of the consistency job."""
     commitment_interval: Seconds = 30.0
-    """Between two looks for commitments that expire, or that wait for capacity."""
+    """How often to look for commitments that expire or wait for capacity."""
     commitment_use_interval: Seconds = 3600.0
-    """Between two looks at how much of their commitments projects use."""
+    """How often to record how much of their commitments projects use."""
     temporary_quota_interval: Seconds = 15.0
-    """Between two looks for temporary quotas that begin or end."""
+    """How often to look for temporary quotas that begin or end."""
     temporary_quota_retry: Seconds = 300.0
     """Pause after one could not begin, or not be given back completely."""
     push_retry: Seconds = 30.0

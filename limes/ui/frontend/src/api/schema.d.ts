@@ -1223,7 +1223,7 @@ export interface components {
          * @enum {string}
          */
         RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
-        /** @description The limit that counts comes first. Without growth, so many days of data are missing for a forecast. */
+        /** @description The limit that counts comes first. Without growth, the number of days of data that a forecast still needs. */
         ResourceForecast: {
             service: string;
             resource: string;

@@ -60,7 +60,7 @@ export const REASONS: Record<Change["reason"], string> = {
   "auto-approval": "as found at the first scrape",
   constraint: "demanded by a constraint",
   "backend-drift": "changed in the backend, and put right",
-  autogrow: "as usage and commitments have changed",
+  autogrow: "usage or commitments changed",
   "distribution-model": "as the operator has changed how quota is given",
   "temporary-quota": "as a quota for a time has begun or ended",
   vanished: "gone from Keystone",

@@ -119,7 +119,7 @@ function Form({ place, data, saved, reload }: FormProps) {
           name="until"
           type="datetime-local"
           value={end}
-          hint="Empty: for good. Otherwise the quotas go back by themselves then, as far as usage and commitments allow."
+          hint="Leave empty to keep the quota permanently. Otherwise it reverts at this time, as far as usage and commitments allow."
           onInput={setEnd}
         />
       )}

@@ -113,7 +113,7 @@ export function AskForm({ report, asked }: Props) {
         name="until"
         type="datetime-local"
         value={end}
-        hint="Empty: for good. Otherwise the quotas go back by themselves then, as far as usage and commitments allow."
+        hint="Leave empty to keep the quota permanently. Otherwise it reverts at this time, as far as usage and commitments allow."
         onInput={setEnd}
       />
       <Commands of={isGood ? asking(place, edits, reason.trim(), (edit) => units.get(keyOf(edit)) ?? "", until) : undefined} />
