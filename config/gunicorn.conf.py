@@ -1,6 +1,6 @@
 """gunicorn for both HTTP APIs, as the Procfile starts it. What you set below overrides Limes's own settings."""
 
-from limes.app.build.gunicorn_conf import *  # noqa: F403 - gunicorn reads the names of this file
+from limes.app.composition.gunicorn_conf import *  # noqa: F403 - gunicorn reads the names of this file
 
 # timeout = 120
 # max_requests = 100_000

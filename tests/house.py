@@ -216,7 +216,7 @@ def main() -> None:
         ("packages in limes", len([each for layer in floors() for each in layer if each.startswith("limes.")]) - 1, 24),
         ("lines", sum(lines), 66_000),
         ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 60_000),
-        ("lines of composition", lines_below("limes/app/build"), 1_200),
+        ("lines of composition", lines_below("limes/app/composition"), 1_200),
         ("imports in % of lines", f"{100 * import_lines() / parsed:.1f}", MOST_IMPORTS),
         ("median lines of a file", f"{statistics.median(lines):g}", None),
         (f"files of {SHORT} lines or less", sum(count <= SHORT for count in lines), None),

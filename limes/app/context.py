@@ -18,7 +18,7 @@ from limes.requests.rules import AutoApprovalRule
 
 @dataclass(frozen=True)
 class Cluster:
-    """What the configuration says there is to manage (`limes.app.build.cluster`)."""
+    """What the configuration says there is to manage (`limes.app.composition.cluster`)."""
 
     backends: Backends
     catalog: Catalog

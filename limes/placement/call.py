@@ -46,7 +46,7 @@ class PlacementPolicy(Policy):
 
 @dataclass(frozen=True, slots=True)
 class PlacementCollaborators:
-    """Everything that handlers may use. `limes.app.build` builds it from the configuration, tests as they need."""
+    """Everything that handlers may use. `limes.app.composition` builds it from the configuration."""
 
     engine: Engine
     index: "ProviderIndex"

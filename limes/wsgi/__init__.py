@@ -16,7 +16,7 @@ from typing import Any
 
 from prometheus_client import multiprocess
 
-from limes.app.build.common import load_any_settings, load_settings, set_up_logs
+from limes.app.composition.common import load_any_settings, load_settings, set_up_logs
 from limes.app.settings import Settings
 from limes.kernel.errors import LimesError
 from limes.kernel.memory import tune_garbage_collector
@@ -89,13 +89,13 @@ def _forget_metrics() -> None:
 
 def limes_app() -> Any:
     from limes.app.api import create_app
-    from limes.app.build.api import build_api
+    from limes.app.composition.api import build_api
 
     return _start(lambda settings: create_app(build_api(settings)))
 
 
 def placement_app() -> Any:
-    from limes.app.build.placement import build_placement
+    from limes.app.composition.placement import build_placement
     from limes.placement.app import create_app
 
     return _start(lambda settings: create_app(build_placement(settings)), load_any_settings)
@@ -103,7 +103,7 @@ def placement_app() -> Any:
 
 def liquid_app() -> Any:
     """Returns the LIQUID protocol for the service that `LIMES_LIQUID_SERVICE` names."""
-    from limes.app.build.liquid import build_liquid
+    from limes.app.composition.liquid import build_liquid
     from limes.app.liquid.app import create_app
 
     return _start(lambda settings: create_app(build_liquid(settings)))

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.build.mails import notification_jobs
+from limes.app.composition.mails import notification_jobs
 from limes.app.settings import Settings
 from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.catalog.catalog import Catalog

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from limes.app.build.collector import build_collector
+from limes.app.composition.collector import build_collector
 from limes.app.context import Cluster
 from limes.app.settings import Settings
 from limes.backends.loader import Backends

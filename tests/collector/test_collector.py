@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import requests
 
-from limes.app.build.collector import build_collector
+from limes.app.composition.collector import build_collector
 from limes.app.context import Cluster
 from limes.backends import AZCapacity, AZUsage, BackendError
 from limes.collector.runner import Collector

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from limes.app.build.collector import build_collector
+from limes.app.composition.collector import build_collector
 from limes.audit.settings import AuditSettings
 from limes.collector.runner import Collector
 from limes.db.engine import Engine

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.build.collector import build_collector
+from limes.app.composition.collector import build_collector
 from limes.app.context import Cluster
 from limes.backends import AZCapacity, AZUsage
 from limes.catalog.catalog import Catalog

@@ -78,7 +78,7 @@ def test_no_file_is_named_where_there_is_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LIMES_CONFIG", raising=False)
-    monkeypatch.setattr("limes.app.build.common.DEFAULT_CONFIG", str(tmp_path / "not-here.yaml"))
+    monkeypatch.setattr("limes.app.composition.common.DEFAULT_CONFIG", str(tmp_path / "not-here.yaml"))
     monkeypatch.chdir(tmp_path)
     assert main(["doctor"]) == 2
     out = capsys.readouterr().out

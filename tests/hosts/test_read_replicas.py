@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.build.checks import problems_of
+from limes.app.composition.checks import problems_of
 from limes.app.doctor.finding import Level
 from limes.app.settings import parse
 from limes.db.base import bind

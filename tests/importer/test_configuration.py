@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.app.build.cluster import backend_problems
+from limes.app.composition.cluster import backend_problems
 from limes.app.importer.configuration import Converted, convert
 from limes.app.settings import parse, read_yaml
 from limes.kernel.errors import ConfigError

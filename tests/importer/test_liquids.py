@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.app.build.cluster import backend_problems
+from limes.app.composition.cluster import backend_problems
 from limes.app.importer.configuration import Converted, convert, read_original
 from limes.app.settings import Settings, parse
 from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef

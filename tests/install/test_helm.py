@@ -16,7 +16,7 @@ import yaml
 from gotpl.exts.helm import HelmTemplateEngine
 
 from limes import __version__
-from limes.app.build.cluster import backend_problems
+from limes.app.composition.cluster import backend_problems
 from limes.app.settings import parse
 
 CONFIG = Path(__file__).parents[2] / "config"

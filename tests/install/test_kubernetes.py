@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from limes import __version__
-from limes.app.build.cluster import backend_problems
 from limes.app.cli import build_parser
+from limes.app.composition.cluster import backend_problems
 from limes.app.settings import Settings, parse
 from limes.app.settings.load import KNOWN_VARIABLES
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "config" / "kubernetes"
 DOCUMENTS = [document for file in sorted(FOLDER.glob("*.yaml")) for document in yaml.safe_load_all(file.read_text())]
 WORKLOADS = [one for one in DOCUMENTS if one["kind"] in ("Deployment", "Job")]
 OPEN_REQUESTS = 30
-"""Seconds that gunicorn gives them at the end: `graceful_timeout` of limes/app/build/gunicorn_conf.py."""
+"""Seconds that gunicorn gives them at the end: `graceful_timeout` of limes/app/composition/gunicorn_conf.py."""
 
 
 def name(document: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import requests
 
-from limes.app.build.cluster import build_cluster, open_cloud
-from limes.app.build.collector import build_collector
+from limes.app.composition.cluster import build_cluster, open_cloud
+from limes.app.composition.collector import build_collector
 from limes.app.settings import parse
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations

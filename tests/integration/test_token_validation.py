@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.build.identity import build_authenticator
+from limes.app.composition.identity import build_authenticator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.session import open_session
 from limes.auth.settings import IdentitySettings

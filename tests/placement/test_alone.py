@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from limes.app.build.checks import check_http_process
-from limes.app.build.common import all_databases
 from limes.app.cli import main
+from limes.app.composition.checks import check_http_process
+from limes.app.composition.common import all_databases
 from limes.app.doctor.examination import examine
 from limes.app.doctor.finding import Level
 from limes.kernel.errors import ConfigError

@@ -34,7 +34,12 @@ sys.exit(int.from_bytes(code, "big") if code else 1)
 """
 _PROGRAMS = {"limes": ("limes.app.cli", "main"), "openstack": ("openstackclient.shell", "main")}
 _ROOT = Path(__file__).parents[2]
-_ALSO = ("limes.app.build.collector", "limes.app.build.api", "limes.app.build.placement", "limes_osc.client")
+_ALSO = (
+    "limes.app.composition.collector",
+    "limes.app.composition.api",
+    "limes.app.composition.placement",
+    "limes_osc.client",
+)
 
 
 def programs(folder: Path, bin_folder: Path) -> ServerProcess:

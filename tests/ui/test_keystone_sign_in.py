@@ -10,7 +10,7 @@ from typing import Any
 import falcon.testing
 import pytest
 
-from limes.app.build.identity import build_authenticator
+from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.settings import IdentitySettings
 from limes.kernel.system import SystemClock

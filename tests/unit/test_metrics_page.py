@@ -13,7 +13,7 @@ import limes.db.replicas
 import limes.placement.index
 import limes.quota.metrics
 import limes.web.middleware
-from limes.app.build.collector import build_collector
+from limes.app.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.reports.metrics import data

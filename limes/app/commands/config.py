@@ -136,8 +136,8 @@ def check(options: argparse.Namespace) -> int:
 
 def _compare_with_database() -> "tuple[Comparison, Sequence[ChangedModel]]":
     """Returns what the configuration drops, and the distribution models that it changes. Raises `LimesError`."""
-    from limes.app.build.cluster import build_cluster
-    from limes.app.build.common import load_settings, open_checked_engine
+    from limes.app.composition.cluster import build_cluster
+    from limes.app.composition.common import load_settings, open_checked_engine
     from limes.app.context import open_limes
     from limes.collector.sync_catalog import compare_catalog, compare_models
 
@@ -160,7 +160,7 @@ def options_page(options: argparse.Namespace) -> int:
 
 def print_policy(options: argparse.Namespace) -> int:
     """Prints rules as a policy file, or as JSON. Raises `ConfigError` for a file that cannot be used."""
-    from limes.app.build.common import load_any_settings
+    from limes.app.composition.common import load_any_settings
     from limes.app.routes import DOCUMENTED_RULES
     from limes.app.settings import read_yaml
     from limes.auth.policy import Policy

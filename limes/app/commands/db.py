@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from limes.app.commands import terminal
 
 if TYPE_CHECKING:
-    from limes.app.build.common import Database
+    from limes.app.composition.common import Database
 
 
 def add_to(commands: terminal.Commands) -> None:
@@ -37,7 +37,7 @@ def status(options: argparse.Namespace) -> int:
 
 def rebuild(options: argparse.Namespace) -> int:
     """Computes the kept sums anew. The services may run: those that write wait for it."""
-    from limes.app.build.common import load_settings, open_checked_engine
+    from limes.app.composition.common import load_settings, open_checked_engine
     from limes.usage.sum_upkeep import rebuild_sums
     from limes.usage.sums import are_kept
 
@@ -53,7 +53,7 @@ def rebuild(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, key: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:
     """Shows the names that each half gives, and returns how many there are."""
-    from limes.app.build.common import all_databases
+    from limes.app.composition.common import all_databases
 
     with terminal.progress_console().status("looking at migrations ..."):
         names_by_half = [(each.migrations.name, each.engine.location, names_of(each)) for each in all_databases()]

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 def _configuration(options: argparse.Namespace) -> int:
     import yaml
 
-    from limes.app.build.cluster import backend_problems
+    from limes.app.composition.cluster import backend_problems
     from limes.app.importer.configuration import convert, read_original
 
     path = Path(options.config_from)
@@ -124,7 +124,7 @@ def _database(options: argparse.Namespace) -> int:
 
 def _open(url: str) -> "Import":
     """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
-    from limes.app.build import cluster, common
+    from limes.app.composition import cluster, common
     from limes.app.context import open_limes
     from limes.app.importer.run import Import
     from limes.app.importer.source import open_source

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from limes.app.build.cluster import open_cloud
-from limes.app.build.common import load_settings, open_checked_engine
-from limes.app.build.mails import mail_contents, open_mailer
+from limes.app.composition.cluster import open_cloud
+from limes.app.composition.common import load_settings, open_checked_engine
+from limes.app.composition.mails import mail_contents, open_mailer
 from limes.app.settings import Settings
 from limes.audit.outbox import document_of
 from limes.kernel.errors import BadRequest, NotFound, StartupError

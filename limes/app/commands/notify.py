@@ -72,7 +72,7 @@ def _known(kinds: list[str]) -> list[str]:
 
 @contextmanager
 def _open_subscriptions() -> "Iterator[Subscriptions]":
-    from limes.app.build.common import load_settings, open_checked_engine
+    from limes.app.composition.common import load_settings, open_checked_engine
     from limes.kernel.system import SystemClock
     from limes.notifications.recipients import Subscriptions
 

@@ -70,7 +70,7 @@ def add_to(actions: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from limes.app.build.common import load_any_settings, open_checked_placement_engine
+    from limes.app.composition.common import load_any_settings, open_checked_placement_engine
     from limes.placement.audit import audit, delete_idle, delete_orphan, find_excesses
 
     settings = load_any_settings()
@@ -101,7 +101,7 @@ def _open_find_gone(settings: "Settings") -> "FindGone":
     With Keystone, each project that is missing from its lists is asked for by its id as well: with too few rights, the
     lists would only be shorter.
     """
-    from limes.app.build.cluster import build_cluster, open_cloud
+    from limes.app.composition.cluster import build_cluster, open_cloud
     from limes.backends import calls
     from limes.kernel.errors import BackendError
 

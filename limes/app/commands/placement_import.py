@@ -47,7 +47,7 @@ def add_to(actions: terminal.Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Copies, reads both sides again, and prints each difference on standard output."""
-    from limes.app.build.common import load_any_settings
+    from limes.app.composition.common import load_any_settings
     from limes.placement.transfer.contents import differences, read
     from limes.placement.transfer.writer import Writer
 
@@ -80,7 +80,7 @@ def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteAp
     from keystoneauth1.adapter import Adapter
     from keystoneauth1.token_endpoint import Token
 
-    from limes.app.build.cluster import open_cloud
+    from limes.app.composition.cluster import open_cloud
     from limes.kernel.outgoing import keystone_session
     from limes.placement.transfer.api import RemoteApi
 
@@ -98,7 +98,7 @@ def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteAp
 
 def _open_local(settings: "Settings") -> "LocalApi":
     """Returns our Placement on the configured database. Whoever can run this command may do everything."""
-    from limes.app.build.common import open_checked_placement_engine
+    from limes.app.composition.common import open_checked_placement_engine
     from limes.auth.without_keystone import NoAuthAuthenticator
     from limes.kernel.system import SystemClock, SystemIds
     from limes.placement.app import create_app

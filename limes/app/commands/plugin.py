@@ -113,8 +113,8 @@ def scan_capacity(options: argparse.Namespace) -> int:
 
 
 def _cluster() -> Any:
-    from limes.app.build.cluster import build_cluster
-    from limes.app.build.common import load_settings
+    from limes.app.composition.cluster import build_cluster
+    from limes.app.composition.common import load_settings
 
     return build_cluster(load_settings())
 

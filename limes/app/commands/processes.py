@@ -72,18 +72,18 @@ def run(options: argparse.Namespace) -> int:
 
 def gunicorn_command(process: str) -> list[str]:
     app = "limes_app" if process == "api" else f"{process}_app"
-    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.app.build.gunicorn_conf", f"limes.wsgi:{app}()"]
+    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.app.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
 
 
 def collect(options: argparse.Namespace) -> int:
-    from limes.app.build.common import load_settings, set_up_logs
+    from limes.app.composition.common import load_settings, set_up_logs
     from limes.kernel.errors import ConfigError
 
     if options.json and not options.once:
         raise ConfigError(["--json is for --once"])
     settings = load_settings()
     if not options.once:
-        from limes.app.build.collector import open_collector
+        from limes.app.composition.collector import open_collector
         from limes.collector.runner import run_until_signal
         from limes.kernel.memory import give_back_large_blocks, tune_garbage_collector
 
@@ -110,8 +110,8 @@ def _run_rounds(settings: "Settings") -> "list[Outcome]":
     """Runs until nothing is due, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from limes.app.build.collector import open_collector
-    from limes.app.build.common import set_up_logs
+    from limes.app.composition.collector import open_collector
+    from limes.app.composition.common import set_up_logs
     from limes.collector.runner import run_once
 
     console = terminal.progress_console()
@@ -131,8 +131,8 @@ def _run_rounds(settings: "Settings") -> "list[Outcome]":
 
 
 def serve_metrics(options: argparse.Namespace) -> int:
-    from limes.app.build.common import load_settings, set_up_logs
-    from limes.app.build.metrics import open_metrics
+    from limes.app.composition.common import load_settings, set_up_logs
+    from limes.app.composition.metrics import open_metrics
     from limes.collector.runner import run_until_signal
     from limes.kernel.memory import tune_garbage_collector
 

@@ -33,7 +33,7 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from limes.app.build.common import load_settings, open_checked_engine
+    from limes.app.composition.common import load_settings, open_checked_engine
     from limes.kernel.system import SystemClock
     from limes.kernel.validation.sections import reachable
     from limes.reports.status import report_status

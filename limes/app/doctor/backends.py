@@ -7,7 +7,7 @@ from functools import partial
 from keystoneauth1 import exceptions as ksa_errors
 
 from limes import backends
-from limes.app.build.cluster import build_cluster, open_cloud
+from limes.app.composition.cluster import build_cluster, open_cloud
 from limes.app.context import Cluster
 from limes.app.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.auth.session import CloudSession

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from limes.app.build.checks import CHECKS, load_checkable_settings, problems_of
-from limes.app.build.cluster import build_cluster
-from limes.app.build.common import find_config
+from limes.app.composition.checks import CHECKS, load_checkable_settings, problems_of
+from limes.app.composition.cluster import build_cluster
+from limes.app.composition.common import find_config
 from limes.app.doctor.finding import Context, Finding, counted, ok, problem, warning
 from limes.app.doctor.warnings import configuration_warnings, template_problems
 from limes.app.settings import read_yaml

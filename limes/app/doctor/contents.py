@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from limes.app.build.cluster import build_cluster
+from limes.app.composition.cluster import build_cluster
 from limes.app.context import Limes, open_limes
 from limes.app.doctor.finding import Context, Finding, counted, ok, problem, warning
 from limes.catalog.catalog import Catalog

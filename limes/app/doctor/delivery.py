@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from limes.app.build.cluster import open_cloud
-from limes.app.build.collector import open_sink
-from limes.app.build.mails import open_mailer, open_users
+from limes.app.composition.cluster import open_cloud
+from limes.app.composition.collector import open_sink
+from limes.app.composition.mails import open_mailer, open_users
 from limes.app.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.app.doctor.warnings import template_problems
 from limes.audit.sinks import LogSink, WebhookSink

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from limes import __version__
-from limes.app.build.checks import load_checkable_settings
-from limes.app.build.common import find_config
+from limes.app.composition.checks import load_checkable_settings
+from limes.app.composition.common import find_config
 from limes.app.doctor import backends, configuration, database, delivery, keystone, policy
 from limes.app.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.app.settings import Settings

@@ -8,7 +8,7 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import BaseIdentityPlugin
 
-from limes.app.build.cluster import open_cloud
+from limes.app.composition.cluster import open_cloud
 from limes.app.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.auth.session import CloudSession, advise, describe, reason_of
 from limes.kernel.errors import BackendError, StartupError

@@ -2,7 +2,7 @@
 
 import sys
 
-from limes.app.build.collector import build_collector
+from limes.app.composition.collector import build_collector
 from limes.app.context import Cluster
 from limes.app.settings import Settings
 from limes.backends.breaker import CircuitBreaker, GuardedQuotaBackend

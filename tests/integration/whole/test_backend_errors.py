@@ -14,8 +14,8 @@ import pytest
 from falcon import testing
 
 from limes.app.api import create_app
-from limes.app.build.api import build_api
-from limes.app.build.collector import open_collector
+from limes.app.composition.api import build_api
+from limes.app.composition.collector import open_collector
 from limes.app.settings import Settings
 from limes.collector.runner import run_once
 from limes.db.engine import Engine

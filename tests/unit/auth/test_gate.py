@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limes.app.build.identity import build_authenticator
+from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.tokens import Gate, TokenCache
 from limes.kernel.errors import Unavailable

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from limes.app.build.identity import build_authenticator
+from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.tokens import RevocationsFirst, RevokedTokens
 from limes.kernel.errors import Unauthorized, Unavailable

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from limes.app.build.common import find_config
 from limes.app.cli import main
+from limes.app.composition.common import find_config
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from limes.app.build.api import build_api
-from limes.app.build.common import all_databases, load_settings
+from limes.app.composition.api import build_api
+from limes.app.composition.common import all_databases, load_settings
 from limes.backends import BackendError, DomainInfo, ProjectInfo, calls
 
 BERLIN = ProjectInfo("p-berlin", "berlin", "d-germany", DomainInfo("d-germany", "germany"))

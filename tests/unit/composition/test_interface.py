@@ -8,7 +8,7 @@ from keystoneauth1.exceptions import ClientException
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.app.build.cluster import open_backends
+from limes.app.composition.cluster import open_backends
 from limes.app.settings import parse
 from limes.auth.session import CloudSession
 from limes.backends import BackendError, ProjectInfo

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 # what gunicorn's configuration imports, and what the check of Placement's policy needs
-_BEFORE = "limes.app.build.checks, limes.kernel.logs, limes.placement.routes, limes.web.server, limes.web.worker.thread_worker"
+_BEFORE = "limes.app.composition.checks, limes.kernel.logs, limes.placement.routes, limes.web.server, limes.web.worker.thread_worker"
 
 
 def test_no_metric_begins_before_the_folder_is_emptied(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_no_metric_begins_before_the_folder_is_emptied(tmp_path: Path) -> None:
 
 
 def test_the_collector_has_no_metrics_of_http() -> None:
-    shown = "import limes.app.build.collector, prometheus_client as p; print(p.generate_latest().decode())"
+    shown = "import limes.app.composition.collector, prometheus_client as p; print(p.generate_latest().decode())"
     answer = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
     assert "process_cpu_seconds_total" in answer.stdout
     assert "httpmux" not in answer.stdout

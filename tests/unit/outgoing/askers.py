@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from keystoneauth1.token_endpoint import Token
 
-from limes.app.build.identity import build_authenticator
+from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.settings import IdentitySettings
 from limes.backends import BackendError, ProjectInfo, calls

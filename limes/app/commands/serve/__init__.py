@@ -28,10 +28,10 @@ def add_to(commands: terminal.Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Starts everything, fills an empty Placement with the sample data, and waits for Ctrl-C or a failure."""
-    from limes.app.build.common import find_config
     from limes.app.commands.serve.prepare import banner, prepare
     from limes.app.commands.serve.sample_data import SampleData
     from limes.app.commands.serve.supervisor import Supervisor
+    from limes.app.composition.common import find_config
 
     config = find_config()
     built_in = not os.environ.get("LIMES_CONFIG") and not config.is_file()

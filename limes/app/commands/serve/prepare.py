@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
 
-from limes.app.build.checks import require
-from limes.app.build.common import all_databases, load_settings
+from limes.app.composition.checks import require
+from limes.app.composition.common import all_databases, load_settings
 from limes.app.settings import Settings
 from limes.auth.without_keystone import SampleIdentities
 from limes.db.connections import parse_database_url

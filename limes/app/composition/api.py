@@ -1,18 +1,18 @@
 """The collaborators of the Limes API, and of the dashboard within it."""
 
-from limes.app.context import open_limes
-from limes.notifications.recipients import MailPreferences, Subscriptions
-from limes.quota.push_quota import push_quota
-from limes.collector.sync_catalog import sync_catalog
 from limes.api.call import ApiCollaborators
 from limes.api.policy import RULES
-from limes.auth.policy import Policy
-from limes.app.build import identity
-from limes.app.build.cluster import build_cluster, open_cloud
-from limes.app.build.common import open_checked_engine
-from limes.app.build.mails import open_mail_settings, unsubscribe_links
+from limes.app.composition import identity
+from limes.app.composition.cluster import build_cluster, open_cloud
+from limes.app.composition.common import open_checked_engine
+from limes.app.composition.mails import open_mail_settings, unsubscribe_links
+from limes.app.context import open_limes
 from limes.app.databases import with_standbys
 from limes.app.settings import Settings
+from limes.auth.policy import Policy
+from limes.collector.sync_catalog import sync_catalog
+from limes.notifications.recipients import MailPreferences, Subscriptions
+from limes.quota.push_quota import push_quota
 from limes.ui.browser import KnownBrowsers, shared_key
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.pages import dashboard

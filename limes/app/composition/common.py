@@ -1,22 +1,21 @@
 """What every process needs first: settings, logs, and databases whose schema fits."""
 
-from limes.db.base import bind
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from limes.kernel import logs
-from limes.app.build.cluster import backend_problems, problems_of_references
-from limes.app import models
-from limes.db.advice import require_answer
-from limes.db.engine import Engine
-from limes.db.migrate import Migrations, limes_migrations
+from limes.app.composition.cluster import backend_problems, problems_of_references
 from limes.app.databases import open_engine, open_placement_engine
-from limes.kernel.errors import ConfigError
-from limes.placement.migrations import placement_migrations
 from limes.app.settings import Settings, load, read_yaml
 from limes.app.settings.load import Salvage, salvage
+from limes.db.advice import require_answer
+from limes.db.base import bind
+from limes.db.engine import Engine
+from limes.db.migrate import Migrations, limes_migrations
+from limes.kernel import logs
+from limes.kernel.errors import ConfigError
+from limes.placement.migrations import placement_migrations
 
 DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 LOCAL_CONFIG = "limes.yaml"

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from itertools import product
 
 from limes.api.policy import RULES
-from limes.auth.policy import Policy
-from limes.app.build import common
-from limes.app.build.cluster import build_cluster, open_cloud
-from limes.app.build.identity import open_authenticator, placement_policy, refuse_exposure
-from limes.app.build.liquid import build_liquid, liquid_settings
+from limes.app.composition import common
+from limes.app.composition.cluster import build_cluster, open_cloud
+from limes.app.composition.identity import open_authenticator, placement_policy, refuse_exposure
+from limes.app.composition.liquid import build_liquid, liquid_settings
 from limes.app.databases import require_valid_urls
-from limes.kernel.errors import ConfigError, LimesError, StartupError
 from limes.app.liquid.app import RULES as LIQUID_RULES
 from limes.app.liquid.handlers import MAX_BODY_SIZE
-from limes.kernel.logs import Style
 from limes.app.settings import Settings
-from limes.placement.settings import PlacementSettings
 from limes.app.settings.processes import ApiSettings, LiquidSettings
+from limes.auth.policy import Policy
+from limes.kernel.errors import ConfigError, LimesError, StartupError
+from limes.kernel.logs import Style
+from limes.placement.settings import PlacementSettings
 from limes.web.worker.client_socket import Limits
 
 HttpSection = ApiSettings | PlacementSettings | LiquidSettings

@@ -5,29 +5,29 @@ from urllib.parse import urlsplit
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.requests.lists import closed_without_decision
+from limes.app.composition.cluster import open_cloud
 from limes.app.context import Limes
-from limes.notifications.deliver import DeliverEvents, Outcome
-from limes.notifications.recipients import MailPreferences, QueueMails, Recipients
-from limes.notifications.outbox import BoundPosts
-from limes.reports.notify import notify
-from limes.projects.claims import run_if_due
-from limes.notifications.send_mails import Contents, SendMails
+from limes.app.settings import Settings
 from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.loop import Job, counted
-from limes.app.build.cluster import open_cloud
-from limes.notifications.rules import PREFIX
 from limes.db.engine import Engine
+from limes.kernel.outgoing import GuardedSession
+from limes.kernel.system import Clock
+from limes.notifications.deliver import DeliverEvents, Outcome
 from limes.notifications.mail.keystone_users import KeystoneUsers
 from limes.notifications.mail.mailer import Mailer, Unsubscribe
 from limes.notifications.mail.servers import MailApi, SmtpMailer
 from limes.notifications.mail.templates import KINDS, Templates
-from limes.reports.metrics.counters import MailCounters, OutcomeCounter
-from limes.kernel.outgoing import GuardedSession
-from limes.app.settings import Settings
+from limes.notifications.outbox import BoundPosts
+from limes.notifications.recipients import MailPreferences, QueueMails, Recipients
+from limes.notifications.rules import PREFIX
+from limes.notifications.send_mails import Contents, SendMails
 from limes.notifications.settings import MailSettings, NotificationSettings
-from limes.kernel.system import Clock
+from limes.projects.claims import run_if_due
+from limes.reports.metrics.counters import MailCounters, OutcomeCounter
+from limes.reports.notify import notify
+from limes.requests.lists import closed_without_decision
 
 _SESSION = 0.8
 """The share of a lease after which a connection is cut."""

@@ -1,4 +1,4 @@
-"""gunicorn's configuration for both HTTP apps: `gunicorn -c python:limes.app.build.gunicorn_conf APP`.
+"""gunicorn's configuration for both HTTP apps: `gunicorn -c python:limes.app.composition.gunicorn_conf APP`.
 
 Reads `LIMES_CONFIG` (the configuration file) and `LIMES_PROCESS` (`api` or `placement`). Whatever would stop the
 workers from starting stops gunicorn here, with one line a problem and without a traceback.
@@ -16,7 +16,7 @@ _metrics_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     _metrics_folder = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="limes-metrics-")
 
-from limes.app.build.checks import check_http_process  # noqa: E402 - after the variable is set
+from limes.app.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.kernel.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 from limes.kernel.logs import gunicorn_logger  # noqa: E402 - after the variable is set
 from limes.web.server import Reload, drain_before_stop, require_free  # noqa: E402 - after the variable is set
@@ -71,8 +71,8 @@ def _read_what_workers_share(server: Any) -> None:
         return
     from prometheus_client import multiprocess
 
-    from limes.app.build.common import load_any_settings
-    from limes.app.build.placement import load_index
+    from limes.app.composition.common import load_any_settings
+    from limes.app.composition.placement import load_index
     from limes.db.failures import DATABASE_ERRORS
 
     try:

@@ -3,36 +3,36 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from limes.autogrow.compute import growing_resources
+from limes.app.composition.cluster import build_cluster, open_cloud
+from limes.app.composition.common import open_checked_engine
+from limes.app.composition.mails import notification_jobs
+from limes.app.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.app.context import Cluster, Limes, open_limes
-from limes.notifications.deliver import DeliverEvents
-from limes.autogrow.distribute import distribute_next
-from limes.collector.follow_configuration import FollowOverrides, follow_models
-from limes.growth.sample import sample_project
-from limes.lifetimes.record import record_lifetimes
-from limes.metering.usage import meter_usage
-from limes.projects.scrape import Listener
-from limes.collector.scrape_capacity import scrape_next_capacitor
-from limes.collector.sync_catalog import sync_catalog
+from limes.app.jobs import JOBS, periodic_jobs
+from limes.app.settings import Settings
 from limes.audit.events import of_job
 from limes.audit.rabbitmq import RabbitMQSink
+from limes.audit.settings import AuditSettings
 from limes.audit.sinks import LogSink, Sink
+from limes.autogrow.compute import growing_resources
+from limes.autogrow.distribute import distribute_next
 from limes.backends.breaker import CircuitBreaker
+from limes.collector.follow_configuration import FollowOverrides, follow_models
 from limes.collector.loop import ClockWatch, Job, counted
-from limes.app.jobs import JOBS, periodic_jobs
 from limes.collector.runner import Collector, claim_sqlite_file
+from limes.collector.scrape_capacity import scrape_next_capacitor
 from limes.collector.service_jobs import push_job, scrape_job
-from limes.app.build.cluster import build_cluster, open_cloud
-from limes.app.build.common import open_checked_engine
-from limes.app.build.mails import notification_jobs
-from limes.app.build.metrics import figures_of_cloud, gauges_of_cloud
-from limes.lifetimes.rules import followed_resources
+from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
+from limes.growth.sample import sample_project
+from limes.kernel.system import Clock, Jitter, RandomJitter, SystemClock
+from limes.lifetimes.record import record_lifetimes
+from limes.lifetimes.rules import followed_resources
+from limes.metering.usage import meter_usage
+from limes.notifications.deliver import DeliverEvents
+from limes.projects.scrape import Listener
 from limes.reports.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.reports.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
-from limes.app.settings import Settings
-from limes.audit.settings import AuditSettings
-from limes.kernel.system import Clock, Jitter, RandomJitter, SystemClock
 
 Counters = dict[str, OutcomeCounter]
 

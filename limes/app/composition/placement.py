@@ -4,19 +4,19 @@ import logging
 from contextlib import closing
 from dataclasses import dataclass
 
-from limes.app.build.cluster import open_cloud
-from limes.app.build.common import open_checked_placement_engine
-from limes.app.build.identity import client_address, open_authenticator, placement_policy, refuse_exposure
+from limes.app.composition.cluster import open_cloud
+from limes.app.composition.common import open_checked_placement_engine
+from limes.app.composition.identity import client_address, open_authenticator, placement_policy, refuse_exposure
+from limes.app.databases import with_standbys
+from limes.app.settings import Settings
 from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
-from limes.app.databases import with_standbys
 from limes.kernel.errors import Unavailable
 from limes.kernel.memory import garbage_collector_paused, tune_garbage_collector
+from limes.kernel.system import SystemClock, SystemIds
 from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.objects.vocabulary import prepare
-from limes.app.settings import Settings
-from limes.kernel.system import SystemClock, SystemIds
 
 log = logging.getLogger(__name__)
 

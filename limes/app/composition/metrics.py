@@ -2,17 +2,17 @@
 
 from prometheus_client.registry import Collector as MetricSource
 
+from limes.app.composition.cluster import build_cluster
+from limes.app.composition.common import open_checked_engine
+from limes.app.composition.mails import MAIL_SINKS
 from limes.app.context import Limes, open_limes
+from limes.app.settings import Settings
 from limes.collector.http import MetricsProcess
-from limes.app.build.cluster import build_cluster
-from limes.app.build.common import open_checked_engine
-from limes.app.build.mails import MAIL_SINKS
 from limes.notifications.rules import PREFIX
 from limes.reports.metrics.counters import CommitmentChanges
 from limes.reports.metrics.data import DataMetrics
 from limes.reports.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
 from limes.reports.metrics.samples import SharedFigures
-from limes.app.settings import Settings
 
 
 def open_metrics(settings: Settings) -> MetricsProcess:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from limes.app.context import Cluster
+from limes.app.settings import Settings, read_yaml, rules
 from limes.auth.session import CloudSession, open_session
 from limes.backends import calls
 from limes.backends.base import QuotaBackend
@@ -19,11 +20,10 @@ from limes.backends.breaker import (
 )
 from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.catalog.catalog import Catalog, ServiceDef
-from limes.quota.constraints import ConstraintSet, parse_constraint_set
 from limes.kernel.errors import BackendError, ConfigError
 from limes.kernel.outgoing import keystone_session
-from limes.app.settings import Settings, read_yaml, rules
 from limes.kernel.validation.sections import reachable
+from limes.quota.constraints import ConstraintSet, parse_constraint_set
 
 _TIME_LIMIT = 0.8
 """Of a lease: a backend that takes longer would have its task taken away."""

@@ -4,15 +4,15 @@ import os
 
 from pydantic import ValidationError
 
-from limes.auth.policy import Policy
-from limes.backends import calls
-from limes.app.build.cluster import open_backends, open_cloud
-from limes.app.build.identity import client_address, open_authenticator, refuse_exposure
-from limes.kernel.errors import ConfigError
+from limes.app.composition.cluster import open_backends, open_cloud
+from limes.app.composition.identity import client_address, open_authenticator, refuse_exposure
 from limes.app.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 from limes.app.liquid.app import RULES
 from limes.app.liquid.handlers import LiquidCollaborators
 from limes.app.settings import Settings
+from limes.auth.policy import Policy
+from limes.backends import calls
+from limes.kernel.errors import ConfigError
 from limes.kernel.system import SystemClock, SystemIds
 
 

@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from limes.app.settings import Settings
 from limes.auth.context import Authenticator
 from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.session import CloudSession
+from limes.auth.settings import IdentitySettings
 from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.kernel.errors import StartupError
-from limes.app.settings import Settings
-from limes.auth.settings import IdentitySettings
 from limes.kernel.system import Clock, SystemClock
 
 if TYPE_CHECKING:
