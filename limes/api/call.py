@@ -1,13 +1,4 @@
-"""One request as the Limes API's handlers see it, what a row of the table says about an operation, and preconditions.
-
-`ETag`, `If-Match` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1) are about what PUT can set. The tag stands
-for the quotas and bursting, not for the bytes of an answer: usage changes with each scrape, and a PUT must not fail for
-that. Nothing stores answers behind a token (`no-store`), so a client that sends `If-None-Match` asks whether quotas
-have changed. Compressed answers have the same tag for the same reason; a weak one could not be used with `If-Match`.
-
-Headers are read more strictly than Falcon does (`docs/adr/0020-one-table-per-api.md`): a header with a mistake is
-refused, because to ignore it would carry out a PUT without its condition.
-"""
+"""One request as handlers see it, and what a row of the table says about an operation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""This API itself, whose token a request has, what that may do, and which mails its user gets.
+"""This API itself, whose token a request has, and what that may do.
 
 Clients ask for rights instead of trying requests that are refused. Each is a policy rule, or some of them. Without a
 domain or project, the answer is about every domain or project: the rules are asked about a target without its id, as

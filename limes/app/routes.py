@@ -1,5 +1,5 @@
-"""The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes`,
-`quota_request_routes` and `usage_routes` have parts of it.
+"""The Limes API as a table: path, method, and what the OpenAPI document says about it. Features have
+parts of it in their `routes`.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.

@@ -6,7 +6,6 @@ from peewee import fn
 
 from limes.commitments.commitment import LIVE
 from limes.commitments.models import Commitment
-from limes.commitments.models import Commitment as Stored
 
 
 def renews_itself(commitment: Any) -> Any:
@@ -20,4 +19,4 @@ def was_renewed(commitment: Any) -> Any:
     return fn.EXISTS(following.select(following.id).where(following.predecessor == commitment.id, is_live))
 
 
-IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
+IS_LIVE = Commitment.status.in_(sorted(status.value for status in LIVE))

@@ -1,4 +1,4 @@
-"""Hours, days and months of the account, all in UTC, and the units that months have."""
+"""Hours, days and months, all in UTC."""
 
 import enum
 from collections.abc import Iterator

@@ -1,5 +1,4 @@
-"""The part of the table (`routes`) that is about usage over time: the account, its growth, and lifetimes of
-subresources."""
+"""The part of the table (`routes`) that is about the account of usage and commitments."""
 
 from limes.api import parameters as p
 from limes.api.call import Operation
@@ -21,4 +20,4 @@ USAGE = on_every_level(
     ),
     At("Tells the same of a project, even if it has vanished.", "project:show", _ACCOUNT_OF_PROJECT),
 )
-"""By path and method; likewise the others."""
+"""By path and method."""

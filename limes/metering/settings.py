@@ -1,4 +1,4 @@
-"""What is kept for bills: the account of usage and commitments over time, and lifetimes of subresources."""
+"""The account of usage and commitments over time."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What people were told, so that they are told once; mails and audit events on their way; who does not want mails."""
+"""Which notifications were sent, so that each is sent once; mails on their way; who does not want mails."""
 
 from peewee import BigAutoField, BigIntegerField, CompositeKey, DoubleField, IntegerField, TextField, fn
 

@@ -1,4 +1,4 @@
-"""What tasks have in common: pauses, claims of cluster-wide jobs, the wanted quota, and what a scrape has found."""
+"""Claims of jobs that one process does for the whole cluster, and the pauses between their runs."""
 
 import logging
 from collections.abc import Callable

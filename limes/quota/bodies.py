@@ -1,7 +1,7 @@
-"""Request bodies: frozen types, which pydantic reads from JSON and the OpenAPI document describes.
+"""Request bodies about quotas: frozen types, which pydantic reads from JSON and the OpenAPI document describes.
 
 Lenient where the original is: unknown keys, `null` and `{}` are accepted, and a repeated service or resource replaces
-the earlier one. Strict where a mistake would change a quota or a commitment: a missing amount is not zero.
+the earlier one. Strict where a mistake would change a quota: a missing amount is not zero.
 """
 
 from collections.abc import Iterable, Mapping

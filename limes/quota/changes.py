@@ -1,4 +1,4 @@
-"""Changes of quotas: what is wanted, under which condition, and what became of it."""
+"""Changes of quotas: what is wanted, and what became of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

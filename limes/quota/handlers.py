@@ -1,4 +1,4 @@
-"""Quotas of projects and domains: setting and simulating, how far they grow by themselves, history, explanations."""
+"""Quotas of projects and domains: setting and simulating, and their history."""
 
 from limes.api import parameters
 from limes.api.call import Call

@@ -1,5 +1,4 @@
-"""Quotas: their history, those for a time, and what the model `autogrow` keeps (`limes.autogrow.rules`). Requests for
-more quota, what they ask for, and what was said about them."""
+"""Quotas: their history, and those for a time."""
 
 from peewee import SQL, BigAutoField, BigIntegerField, Check, DoubleField, ForeignKeyField, TextField
 

@@ -1,5 +1,5 @@
-"""Quota: what a backend enforces, what may be used with bursting, the tag of all quotas, preset sizes, and who may
-raise or lower a quota, and how far."""
+"""Quota: what may be used with bursting, the tag of all quotas, preset sizes, and who may raise or lower a quota, and
+how far."""
 
 import hashlib
 import re

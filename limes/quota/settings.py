@@ -1,4 +1,4 @@
-"""Requests for more quota, and preset sizes of quota."""
+"""Preset sizes of quota."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What needs somebody's attention: failing scrapes by service, projects near their quota, commitments that end soon.
+"""What needs attention: failing scrapes by service, projects near their quota, commitments that end soon.
 
 Each query is for the whole cluster, one domain or one project, as its `Scope` says.
 """

@@ -1,4 +1,4 @@
-"""Bodies of quota requests and mail settings. Unlike in PUT of quotas, unknown keys are refused: they would be lost."""
+"""Request bodies about quota requests. Unlike in PUT of quotas, unknown keys are refused: they would be lost."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What HTTP processes bear from clients and trust of proxies."""
+"""What HTTP processes have in common: address, workers, what they bear from clients, and trust of proxies."""
 
 import ipaddress
 from typing import Annotated, Literal
