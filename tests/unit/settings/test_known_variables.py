@@ -9,7 +9,7 @@ from limes.app.settings.load import KNOWN_VARIABLES, OVERRIDES
 ROOT = Path(__file__).parents[3]
 
 
-LOADER = ROOT / "limes" / "settings" / "load.py"
+LOADER = ROOT / "limes" / "app" / "settings" / "load.py"
 
 
 def named_in(path: Path) -> set[Any]:
