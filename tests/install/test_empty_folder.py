@@ -62,7 +62,9 @@ def trial(installation: Installation, tmp_path: Path) -> Trial:
 
 def test_limes_serve_in_an_empty_folder(installation: Installation, trial: Trial) -> None:
     with trial.serve() as printed:
-        quickstart = next(installation.folder.glob("lib/python*/site-packages/limes/app/commands/serve/quickstart.yaml"))
+        quickstart = next(
+            installation.folder.glob("lib/python*/site-packages/limes/app/commands/serve/quickstart.yaml")
+        )
         assert f"Configuration   built in: {quickstart}\n" in printed
         assert f"Data            {trial.folder}/var/quickstart.db\n" in printed
         assert "`limes config init` writes a configuration for your own cloud." in printed
