@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 
-from limes.api import parameters
 from limes.api.answers import Link
 from limes.api.call import Call
+from limes.api.parameters import Text
 from limes.app import caller_answers as answers
 from limes.catalog.catalog import Ref
 from limes.kernel.errors import BadRequest
 from limes.quota.rules import LowPrivLimit
 from limes.web.call import Answer
+
+DOMAIN_ID = Text("domain_id", "What may be done with this domain, and with every project of it.")
+PROJECT_ID = Text("project_id", "What may be done with this project. Goes with `domain_id` only.")
 
 
 def show_rights(call: Call) -> Answer:
@@ -17,7 +20,7 @@ def show_rights(call: Call) -> Answer:
 
     Ids are not looked up: the answer says nothing of what exists.
     """
-    domain_id, project_id = parameters.DOMAIN_ID.of(call.req), parameters.PROJECT_ID.of(call.req)
+    domain_id, project_id = DOMAIN_ID.of(call.req), PROJECT_ID.of(call.req)
     if project_id and not domain_id:
         raise BadRequest("query parameter project_id: goes with domain_id only")
     domain = {"domain_id": domain_id} if domain_id else {}

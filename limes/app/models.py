@@ -9,35 +9,31 @@ Queries are written on them (`queries` in each feature).
 - A foreign key that is the first column of another index has none of its own (`index=False`).
 """
 
+from collections.abc import Iterator
+
 import peewee
 
-from limes.audit.models import OutboxEvent
-from limes.autogrow.models import ProjectAZQuota, UsageChanges
-from limes.catalog.models import AZResource, Capacitor, Job, Resource, Service
-from limes.commitments.models import Commitment, CommitmentEvent, CommitmentEventCounter, CommitmentKey, CommitmentUse
-from limes.db.base import BaseModel, bind
-from limes.growth.models import GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthState, GrowthTrend, QuotaTime
-from limes.lifetimes.models import LifetimeProject, SubresourceLifetime
-from limes.metering.models import (
-    ClosedDay,
-    CommittedTime,
-    MeteredProject,
-    MeteredUnit,
-    MeteringState,
-    UsageCorrection,
-    UsageDay,
-    UsageGap,
-    UsageMonth,
-    UsageStep,
-)
-from limes.notifications.models import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
-from limes.projects.models import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService
-from limes.quota.models import QuotaHistory, TemporaryQuota
-from limes.requests.models import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
+from limes.app.features import entries, files
+from limes.catalog.models import Capacitor, Resource, Service
+from limes.commitments.models import CommitmentEventCounter, CommitmentKey
+from limes.db.base import BaseModel
+from limes.projects.models import Domain, DomainResource, Project, ProjectResource, ProjectService
+from limes.requests.models import QuotaRequest
 
-_ALL = [one for one in globals().values() if isinstance(one, type) and one is not BaseModel]
-MODELS: tuple[type[BaseModel], ...] = tuple(peewee.sort_models(_ALL))  # type: ignore[attr-defined]  # no types of it
-"""All of the above. Those that others refer to come first."""
+ON_POSTGRESQL: tuple[type[BaseModel], ...] = tuple(entries("models", "ON_POSTGRESQL"))
+"""Tables that only PostgreSQL has."""
+
+
+def _tables() -> Iterator[type[BaseModel]]:
+    for file in files("models"):
+        own = (one for one in vars(file).values() if isinstance(one, type) and one.__module__ == file.__name__)
+        # what has subclasses is no table itself
+        yield from (one for one in own if issubclass(one, BaseModel) and not one.__subclasses__())
+
+
+_SORTED = peewee.sort_models(_tables())  # type: ignore[attr-defined]  # no types of it
+MODELS: tuple[type[BaseModel], ...] = tuple(one for one in _SORTED if one not in ON_POSTGRESQL)
+"""Tables that both databases have. Those that others refer to come first."""
 
 LOCK_ORDER: tuple[type[BaseModel], ...] = (
     CommitmentKey,

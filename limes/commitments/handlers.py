@@ -4,6 +4,7 @@ import math
 
 from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import Flag, Header, Moment, Names, Text, WholeNumber
 from limes.commitments import answers, reading, reshape
 from limes.commitments import bodies as commitments_bodies
 from limes.commitments import create as creating
@@ -14,13 +15,30 @@ from limes.kernel.validation.shape import stored
 from limes.projects.lookup import find_project
 from limes.web.call import Answer
 
+HISTORY = Flag("history", "Show commitments that have ended, too.")
+DAYS = WholeNumber("days", "How many days to look back.", 1, 3660, 30)
+SINCE = WholeNumber("since", "Only changes after the one of this number.", 0, 2**62, 0)
+DOMAINS = Names("domain_id", "Only commitments in these domains.")
+PROJECTS = Names("project_id", "Only commitments of these projects.")
+AZS = Names("availability_zone", "Only commitments in these availability zones.")
+STATUS = Names("status", "Only changes after which a commitment had one of these statuses.")
+CHANGED_SINCE = Moment("changed_since", "Only changes at this time or later.")
+CHANGED_UNTIL = Moment("changed_until", "Only changes before this time.")
+LIMIT = WholeNumber("limit", "Maximum number of changes.", 1, 10_000, 1000)
+TRANSFER_TOKEN = Header("Transfer-Token", "What was given out when the commitment was marked for transfer.")
+TOKEN = Text("token", "The same, for clients that cannot set headers.")
+IDEMPOTENCY_KEY = Header(
+    "Idempotency-Key", "The same request with the same key is carried out only once.", "^[ -~]{1,255}$"
+)
+
+
 _TRANSFER_STATUSES = ("", "unlisted", "public")
 
 
 def list_of_project(call: Call) -> Answer:
     """Lists commitments. `?history` shows those that have ended, too."""
     commitments = reading.commitments_of_project(
-        call.limes, *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
+        call.limes, *_find_project(call), call.selection(), with_history=HISTORY.of(call.req)
     )
     with_token = call.allows("project:edit")
     shown = [answers.render_commitment(each, with_token=with_token) for each in commitments]
@@ -30,7 +48,7 @@ def list_of_project(call: Call) -> Answer:
 def create(call: Call) -> Answer:
     """Makes a commitment: 201. An `Idempotency-Key` makes it safe to ask again."""
     project = _find_project(call)
-    key = parameters.IDEMPOTENCY_KEY.of(call.req)
+    key = IDEMPOTENCY_KEY.of(call.req)
     if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
         raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
     request = call.body(commitments_bodies.NewCommitmentBody).commitment.request()
@@ -56,7 +74,7 @@ def plan(call: Call) -> Answer:
 
 def show_utilisation(call: Call) -> Answer:
     """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
-    days = parameters.DAYS.of(call.req)
+    days = DAYS.of(call.req)
     found = reading.report_utilisation(call.limes, *_find_project(call), call.selection(), days)
     return Answer(document=answers.UtilisationAnswer(utilisation=found))
 
@@ -139,7 +157,7 @@ def show_by_token(call: Call) -> Answer:
 def list_events(call: Call) -> Answer:
     """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
     call.refuse_unknown_parameters()
-    since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
+    since, limit = SINCE.of(call.req), LIMIT.of(call.req)
     changes = reading.changes_after(call.limes, since, limit, call.selection(), _changes(call))
     events = [
         answers.CommitmentEvent(number=each.number, at=int(each.at), event=each.event, commitment=stored(each.document))
@@ -150,17 +168,17 @@ def list_events(call: Call) -> Answer:
 
 def _changes(call: Call) -> reading.ChangeFilter:
     """The wanted changes. Raises `BadRequest`."""
-    since, until = parameters.CHANGED_SINCE.of(call.req), parameters.CHANGED_UNTIL.of(call.req)
+    since, until = CHANGED_SINCE.of(call.req), CHANGED_UNTIL.of(call.req)
     if since is not None and until is not None and since > until:
         raise BadRequest("query parameter changed_since: it is after changed_until")
-    statuses = parameters.AFTER_CHANGE.of(call.req)
+    statuses = STATUS.of(call.req)
     known = [status.value for status in Status]
     if statuses is not None and not set(statuses) <= set(known):
         raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
     wanted = {
-        "domain_id": parameters.IN_DOMAINS.of(call.req),
-        "project_id": parameters.IN_PROJECTS.of(call.req),
-        "availability_zone": parameters.IN_AZS.of(call.req),
+        "domain_id": DOMAINS.of(call.req),
+        "project_id": PROJECTS.of(call.req),
+        "availability_zone": AZS.of(call.req),
         "status": statuses,
     }
     return reading.ChangeFilter(
@@ -194,7 +212,7 @@ def _number(call: Call) -> int:
 
 def _transfer_token(call: Call) -> str:
     """The token of a transfer: in the header `Transfer-Token`, or in the query. Raises `BadRequest`."""
-    token = parameters.TRANSFER_TOKEN.of(call.req) or parameters.TOKEN.of(call.req)
+    token = TRANSFER_TOKEN.of(call.req) or TOKEN.of(call.req)
     if not token:
         raise BadRequest("no transfer token provided")
     return token

@@ -2,21 +2,33 @@
 
 from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import AUTO, Choice, Moment, WholeNumber
 from limes.growth.answers import ForecastAnswer, render_forecast, render_usage_history
 from limes.growth.forecast import forecast_growth, forecast_project
 from limes.growth.history import Times, report_growth
 from limes.kernel.calendar import Granularity
 from limes.web.call import Answer
 
+DAYS = WholeNumber("days", "How many days to look back. Default: 30; 1 by hour, 366 by month.", 1, 3660)
+FROM = Moment("from", "The first hour, day or month is the one with this time in it. Instead of `days`.")
+UNTIL = Moment("until", "Only hours, days or months that begin before this time. Not given: now.")
+GRANULARITY = Choice(
+    "granularity",
+    "One entry for each hour, day or month. `auto` chooses hours for up to a day of data, otherwise days, or months"
+    " where days are no longer kept, and begins where the data begin.",
+    ("hour", "day", "month", AUTO),
+    "day",
+)
+
 
 def show_usage_history(call: Call) -> Answer:
     """Shows usage, quota, capacity and commitments of all projects over time, by hour, day or month."""
     call.refuse_unknown_parameters()
     req = call.req
-    told = parameters.HISTORY_GRANULARITY.of(req)
+    told = GRANULARITY.of(req)
     granularity = None if told == parameters.AUTO else Granularity(told)
-    begin, end = parameters.HISTORY_FROM.of(req), parameters.HISTORY_UNTIL.of(req)
-    times, every_az = Times(parameters.DAYS_BACK.of(req) or None, begin, end), parameters.PER_AZ.of(req)
+    begin, end = FROM.of(req), UNTIL.of(req)
+    times, every_az = Times(DAYS.of(req) or None, begin, end), parameters.PER_AZ.of(req)
     found = report_growth(call.limes, call.where, call.selection(), granularity, times, every_az=every_az)
     return Answer(document=render_usage_history(found))
 

@@ -1,4 +1,4 @@
-"""The part of the table (`routes`) that is about growth."""
+"""Requests for the history of usage, and for forecasts."""
 
 from limes.api import parameters as p
 from limes.api.call import Operation
@@ -6,9 +6,9 @@ from limes.api.levels import SELECTION, At, on_every_level
 from limes.growth import handlers as growth
 from limes.growth.answers import ForecastAnswer, UsageHistoryAnswer
 
-_HISTORY = (*SELECTION, p.DAYS_BACK, p.HISTORY_FROM, p.HISTORY_UNTIL, p.HISTORY_GRANULARITY, p.PER_AZ)
+_HISTORY = (*SELECTION, growth.DAYS, growth.FROM, growth.UNTIL, growth.GRANULARITY, p.PER_AZ)
 
-GROWTH = {
+_ALL = {
     **on_every_level(
         "usage-history",
         Operation(growth.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _HISTORY),
@@ -22,3 +22,5 @@ GROWTH = {
         At("Tells when quota and commitments of a project are exhausted; what is full first comes first."),
     ),
 }
+
+SECTIONS = {"growth": _ALL}

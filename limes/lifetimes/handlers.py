@@ -2,6 +2,7 @@
 
 from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import Moment, Names, WholeNumber
 from limes.kernel.calendar import DAY, render_time
 from limes.kernel.errors import BadRequest
 from limes.lifetimes.answers import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
@@ -9,6 +10,16 @@ from limes.lifetimes.queries import FILTERS, LifetimeFilter
 from limes.lifetimes.record import show_lifetimes
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, prefers_csv, write_csv
+
+FROM = Moment("from", "Only periods that end after this time. Not given: 30 days before `until`.")
+UNTIL = Moment("until", "Only periods that begin before this time. Not given: now.")
+LIMIT = WholeNumber("limit", "Maximum number of periods.", 1, 10_000, 1000)
+MARKER = WholeNumber("marker", "Only periods after the one of this number: see the link to more.", 0, 2**62, 0)
+SUBRESOURCE_IDS = Names("id", "Only subresources with these ids.")
+DOMAINS = Names("domain_id", "Only what is in these domains.")
+PROJECTS = Names("project_id", "Only what is in these projects.")
+AZS = Names("availability_zone", "Only what is in these availability zones.")
+
 
 _DEFAULT_DAYS = 30
 
@@ -31,8 +42,8 @@ def list_lifetimes(call: Call) -> Answer:
     if (services := call.service_types()) is not None:
         filters["service"] = services
     wanted = LifetimeFilter(since, before, call.where.domain, call.where.project, filters)
-    limit = parameters.LIFETIMES.of(call.req)
-    rows = show_lifetimes(call.limes, wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
+    limit = LIMIT.of(call.req)
+    rows = show_lifetimes(call.limes, wanted, MARKER.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []
     headers = {"vary": "Accept"}
     if prefers_csv(call.req.get_header("Accept")):
@@ -49,7 +60,7 @@ def list_lifetimes(call: Call) -> Answer:
 def _window(call: Call, now: int) -> tuple[int, int]:
     """Returns `from` and `until`, or their defaults. Raises `BadRequest`."""
     kept_since = max(0, now - int(call.limes.settings.subresource_lifetimes.retention))
-    end, begin = parameters.UNTIL.of(call.req), parameters.FROM.of(call.req)
+    end, begin = UNTIL.of(call.req), FROM.of(call.req)
     until = now if end is None else min(now, end)
     since = max(kept_since, until - _DEFAULT_DAYS * DAY) if begin is None else begin
     if since < kept_since or until < kept_since:

@@ -1,18 +1,17 @@
-"""The part of the table (`routes`) that is about lifetimes of subresources."""
+"""Requests for lifetimes of subresources."""
 
-from limes.api import parameters as p
 from limes.api.call import Operation
 from limes.api.levels import SELECTION, At, on_every_level
-from limes.lifetimes import handlers as lifetimes
+from limes.lifetimes import handlers as h
 from limes.lifetimes.answers import LifetimesAnswer
 
-_TIMES_OF_PROJECT = (*(*SELECTION, p.AT_AZS, p.SUBRESOURCE_IDS), *(p.FROM, p.UNTIL, p.LIFETIMES, p.AFTER_LIFETIME))
-_TIMES_OF_DOMAIN = (*_TIMES_OF_PROJECT, p.AT_PROJECTS)
-_TIMES = (*_TIMES_OF_DOMAIN, p.AT_DOMAINS)
+_TIMES_OF_PROJECT = (*SELECTION, h.AZS, h.SUBRESOURCE_IDS, h.FROM, h.UNTIL, h.LIMIT, h.MARKER)
+_TIMES_OF_DOMAIN = (*_TIMES_OF_PROJECT, h.PROJECTS)
+_TIMES = (*_TIMES_OF_DOMAIN, h.DOMAINS)
 
-LIFETIMES = on_every_level(
+_ALL = on_every_level(
     "subresources",
-    Operation(lifetimes.list_lifetimes, "cluster:list_projects", {200: LifetimesAnswer}, (), _TIMES, csv=True),
+    Operation(h.list_lifetimes, "cluster:list_projects", {200: LifetimesAnswer}, (), _TIMES, csv=True),
     At(
         "Lists from when to when subresources of a domain's projects existed, as JSON or CSV.",
         "project:list",
@@ -20,3 +19,5 @@ LIFETIMES = on_every_level(
     ),
     At("Lists from when to when subresources of a project existed, as JSON or CSV.", "project:show", _TIMES_OF_PROJECT),
 )
+
+SECTIONS = {"subresources": _ALL}

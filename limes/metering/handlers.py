@@ -5,6 +5,7 @@ from contextlib import closing
 
 from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import Choice, Moment, Names, Text, WholeNumber
 from limes.kernel.calendar import Granularity, bucket_of
 from limes.kernel.errors import BadRequest
 from limes.metering.answers import Part, UsageWriter
@@ -13,6 +14,22 @@ from limes.metering.report import UsagePage, find_page, read_parts, require_know
 from limes.metering.source_queries import MeterFilter
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, dump_part, prefers_csv
+
+FROM = Moment("from", "The beginning: that of an hour, a day or a month, as `granularity` says. Required.")
+UNTIL = Moment("until", "The end, which is not included. Not given: the end of the present hour, day or month.")
+AS_OF = Moment("as_of", "The figures as they were at this time, without later corrections. Only of closed days.")
+GRANULARITY = Choice(
+    "granularity",
+    "One entry for each hour, day or month, or one for all of the time.",
+    ("hour", "day", "month", "total"),
+    "month",
+)
+PROJECTS = Names("project_id", "Only what these projects have used.")
+DOMAINS = Names("domain_id", "Only what projects of these domains have used.")
+AZS = Names("availability_zone", "Only what was used in these availability zones. Goes with `per_az` only.")
+LIMIT = WholeNumber("limit", "Maximum number of projects. The answer links to the next page.", 1, 20_000)
+MARKER = Text("marker", "Only projects after the one of this id.")
+
 
 Parts = Generator[Part, None, None]
 
@@ -63,13 +80,13 @@ def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator
 
 
 def _query(call: Call) -> UsageQuery:
-    granularity = Granularity(parameters.GRANULARITY.of(call.req))
-    begin, end = parameters.USED_FROM.of(call.req), parameters.USED_UNTIL.of(call.req)
+    granularity = Granularity(GRANULARITY.of(call.req))
+    begin, end = FROM.of(call.req), UNTIL.of(call.req)
     if begin is None:
         raise BadRequest("query parameter from: expected the time from which the account is wanted")
     if end is None:
         end = bucket_of(int(call.limes.now()), granularity).end
-    every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
+    every_az, azs = parameters.PER_AZ.of(call.req), AZS.of(call.req)
     if azs is not None and not every_az:
         raise BadRequest("query parameter availability_zone: expected together with per_az")
     domain, project = call.where.domain, call.where.project
@@ -77,11 +94,11 @@ def _query(call: Call) -> UsageQuery:
         begin,
         end,
         granularity,
-        domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
-        projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
+        domains=[domain] if domain is not None else DOMAINS.of(call.req),
+        projects=[project] if project is not None else PROJECTS.of(call.req),
         only=MeterFilter(call.service_types(), parameters.RESOURCE.of(call.req), azs),
-        marker=parameters.AFTER_USER.of(call.req) or "",
-        limit=parameters.USERS.of(call.req) or None,
-        as_of=parameters.USED_AS_OF.of(call.req),
+        marker=MARKER.of(call.req) or "",
+        limit=LIMIT.of(call.req) or None,
+        as_of=AS_OF.of(call.req),
         every_az=every_az,
     )

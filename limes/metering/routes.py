@@ -1,4 +1,4 @@
-"""The part of the table (`routes`) that is about the account of usage and commitments."""
+"""Requests for the account of usage and commitments."""
 
 from limes.api import parameters as p
 from limes.api.call import Operation
@@ -6,11 +6,11 @@ from limes.api.levels import SELECTION, At, on_every_level
 from limes.metering import handlers as usage
 from limes.metering.answers import UsageReportAnswer
 
-_ACCOUNT_OF_PROJECT = (*SELECTION, p.PER_AZ, p.USED_IN_AZS, p.USED_FROM, p.USED_UNTIL, p.GRANULARITY, p.USED_AS_OF)
-_ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, p.USED_BY_PROJECTS, p.USERS, p.AFTER_USER)
-_ACCOUNT = (*_ACCOUNT_OF_DOMAIN, p.USED_IN_DOMAINS)
+_ACCOUNT_OF_PROJECT = (*SELECTION, p.PER_AZ, usage.AZS, usage.FROM, usage.UNTIL, usage.GRANULARITY, usage.AS_OF)
+_ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, usage.PROJECTS, usage.LIMIT, usage.MARKER)
+_ACCOUNT = (*_ACCOUNT_OF_DOMAIN, usage.DOMAINS)
 
-USAGE = on_every_level(
+_ALL = on_every_level(
     "usage-reports",
     Operation(usage.report_usage, "cluster:list_projects", {200: UsageReportAnswer}, (), _ACCOUNT, csv=True),
     At(
@@ -20,4 +20,5 @@ USAGE = on_every_level(
     ),
     At("Tells the same of a project, even if it has vanished.", "project:show", _ACCOUNT_OF_PROJECT),
 )
-"""By path and method."""
+
+SECTIONS = {"usage": _ALL}

@@ -10,13 +10,15 @@ from urllib.parse import parse_qs
 import falcon
 
 from limes.api.call import Call
-from limes.api.parameters import UNSUBSCRIBE_TOKEN
+from limes.api.parameters import Text
 from limes.kernel.errors import NotFound
 from limes.notifications.answers import render_mail_settings
 from limes.notifications.bodies import MailSettingsBody
 from limes.notifications.mail.mailer import ALL_KINDS, Subscription
 from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.web.call import Answer, read_body
+
+UNSUBSCRIBE_TOKEN = Text("token", "From the link in a mail: what it is about, signed.")
 
 
 def show_mail_settings(call: Call) -> Answer:

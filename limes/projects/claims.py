@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from limes.app.context import Limes
@@ -9,6 +10,20 @@ from limes.kernel.errors import LimesError
 from limes.projects import tasks
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicJob:
+    """Something that one of all collectors does at regular intervals, and the counter of its runs."""
+
+    name: str
+    work: Callable[[Limes], object]
+    every: Callable[[Limes], float]
+    """Returns the seconds between two runs."""
+    counter: str
+    help: str
+    dialects: tuple[str, ...] = ("sqlite", "postgresql")
+    """The databases that need it."""
 
 
 def next_pause(failures: int, first: float, longest: float) -> float:

@@ -1,7 +1,7 @@
 """Quotas of projects and domains: setting and simulating, and their history."""
 
-from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import MAX_LIMIT, WholeNumber
 from limes.api.preconditions import condition_of
 from limes.kernel.errors import BadRequest
 from limes.projects.lookup import find
@@ -12,6 +12,9 @@ from limes.quota.changes import QuotaOutcome
 from limes.quota.metrics import count_lowpriv
 from limes.quota.set_quota import set_bursting, set_quotas
 from limes.web.call import Answer
+
+LIMIT = WholeNumber("limit", "Maximum number of changes.", 1, MAX_LIMIT, 100)
+MARKER = WholeNumber("marker", "Only changes before the one of this number.", 1, 2**62, 2**62)
 
 
 def set_domain_quotas(call: Call) -> Answer:
@@ -83,7 +86,7 @@ def _simulate(call: Call, outcome: QuotaOutcome) -> Answer:
 
 
 def _list_changes(call: Call) -> Answer:
-    limit, before, selection = parameters.CHANGES.of(call.req), parameters.BEFORE.of(call.req), call.selection()
+    limit, before, selection = LIMIT.of(call.req), MARKER.of(call.req), call.selection()
     refs = None if selection.is_whole(call.catalog) else selection.refs
     changes = list_changes(call.limes, call.place, refs, before, limit)
     links = call.next_link(str(changes[-1].number)) if len(changes) == limit else []

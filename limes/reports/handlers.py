@@ -4,19 +4,32 @@ from collections.abc import Generator
 
 from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import MAX_LIMIT, Flag, Header, WholeNumber
 from limes.api.preconditions import answer_tagged
 from limes.catalog.catalog import Ref, Selection
 from limes.reports import cluster, inconsistencies, projects
 from limes.reports import project_answers as answers
+from limes.reports.attention import find_alerts, find_ending, find_fullest, read_scrape_status
+from limes.reports.attention_answers import render_alerts, render_ending, render_fullest, render_scrape_status
 from limes.reports.cluster_answers import render_cluster, render_inconsistencies, render_scrape_errors
+from limes.reports.explain import explain_quotas
+from limes.reports.explanation import ExplanationsAnswer, render_explanation
 from limes.reports.resources import RenderContext, render_resources
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import dump_items, dump_part
 
+ABOVE = WholeNumber("above", "Only where more than this percentage of the quota is used.", 0, 1000, 80)
+FULLEST = WholeNumber("limit", "Maximum number of results, fullest first.", 1, MAX_LIMIT, 100)
+EXPIRING = WholeNumber("limit", "Maximum number of results, the first to end first.", 1, MAX_LIMIT, 100)
+ALERTS = WholeNumber("limit", "Maximum number of results, critical ones first.", 1, MAX_LIMIT, 100)
+
+DETAIL = Flag("detail", "Show subresources and subcapacities, too.")
+PREVIEW = Header("X-Limes-V2-API-Preview", "With `per-az`, resources have a breakdown by availability zone.")
+
 
 def render_context(call: Call) -> RenderContext:
-    per_az = "per-az" in (parameters.PREVIEW.of(call.req) or "")
-    detail = parameters.DETAIL.of(call.req)
+    per_az = "per-az" in (PREVIEW.of(call.req) or "")
+    detail = DETAIL.of(call.req)
     stale_after = call.limes.settings.collector.stale_after
     return RenderContext(call.catalog, call.limes.now(), detail=detail, per_az=per_az, stale_after=stale_after)
 
@@ -127,3 +140,46 @@ def show_project(call: Call) -> Answer:
     )
     renderer = answers.ProjectRenderer(context, selection)
     return answer_tagged(call.req, report.tag, lambda: answers.ProjectAnswer(project=renderer.render(report)))
+
+
+def show_scrape_status(call: Call) -> Answer:
+    """Shows how scrapes of backends and capacitors go, with the errors of capacitors, and how old figures are."""
+    services, capacitors = read_scrape_status(call.limes, call.where)
+    shown = capacitors if call.where.domain is None else None
+    return Answer(document=render_scrape_status(render_context(call), services, shown))
+
+
+def list_fullest(call: Call) -> Answer:
+    """Lists resources of all projects near or beyond their quota, the fullest first."""
+    above, limit = ABOVE.of(call.req), FULLEST.of(call.req)
+    return Answer(document=render_fullest(*find_fullest(call.limes, call.where, call.selection(), above, limit)))
+
+
+def list_expiring(call: Call) -> Answer:
+    """Lists confirmed commitments of all projects that end within `?days` and were not renewed, by their end."""
+    days, limit = parameters.AHEAD.of(call.req), EXPIRING.of(call.req)
+    return Answer(document=render_ending(*find_ending(call.limes, call.where, call.selection(), days, limit)))
+
+
+def list_alerts(call: Call) -> Answer:
+    """Lists what is near its limit, ends soon or fails, in all projects. The critical alerts come first."""
+    found = find_alerts(call.limes, call.where, call.selection(), ALERTS.of(call.req))
+    return Answer(document=render_alerts(*found))
+
+
+def explain_project_quotas(call: Call) -> Answer:
+    """Says what made a project's quotas what they are, and within which bounds the caller could set them."""
+    return _explain(call, with_growth=bool(parameters.RESOURCE.of(call.req)))
+
+
+def explain_domain_quotas(call: Call) -> Answer:
+    """Says what made a domain's quotas what they are, and within which bounds the caller could set them."""
+    return _explain(call)
+
+
+def _explain(call: Call, *, with_growth: bool = False) -> Answer:
+    permissions = call.quota_permissions(call.selection().refs)
+    explanations = explain_quotas(call.limes, call.place, permissions, with_growth=with_growth)
+    with_origin = call.allows(f"{call.level}:show_history")
+    shown = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
+    return Answer(document=ExplanationsAnswer(explanations=shown))

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from limes.api import parameters
 from limes.api.call import Call
+from limes.api.parameters import MAX_LIMIT, Names, Text, WholeNumber
 from limes.app.context import Limes
 from limes.audit.quota_step import What
 from limes.kernel.errors import BadRequest, NotFound
@@ -18,6 +18,15 @@ from limes.requests.lists import Filters
 from limes.requests.pass_on import Rights, pass_on_request
 from limes.requests.rules import RequestStatus
 from limes.web.call import Answer
+
+LIMIT = WholeNumber("limit", "Maximum number of requests.", 1, MAX_LIMIT, 100)
+MARKER = WholeNumber("marker", "Only requests before the one of this number.", 1, 2**62, 2**62)
+ENTRIES = WholeNumber("limit", "Maximum number of entries of the conversation, the latest ones.", 1, 100, 100)
+BEFORE_ENTRY = WholeNumber("marker", "Only entries before the one of this number, counted from 1.", 1, 2**62, 2**62)
+STATUS = Names("status", "Only requests of these statuses.")
+LEVEL = Text("level", "Only requests of projects (`project`), or only those of domains (`domain`).")
+PASSED_ON = Text("passed_on", "Only requests that wait for one of the domain (`true`), or only others (`false`).")
+
 
 _LEVELS = {"project": True, "domain": False}
 _YES_OR_NO = {"true": True, "false": False}
@@ -46,7 +55,7 @@ def list_of(call: Call) -> Answer:
 
 
 def _list(call: Call, place: Place | None) -> Answer:
-    limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
+    limit, before = LIMIT.of(call.req), MARKER.of(call.req)
     found, total = store.list_requests(call.limes, place, _filters(call), before, limit)
     links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
     requests = [answers.render_request(call.catalog, each) for each in found]
@@ -55,7 +64,7 @@ def _list(call: Call, place: Place | None) -> Answer:
 
 def show_of(call: Call) -> Answer:
     """Shows a {level}'s request with its conversation, or one page of it."""
-    limit, before = parameters.ENTRIES.of(call.req), parameters.BEFORE_ENTRY.of(call.req)
+    limit, before = ENTRIES.of(call.req), BEFORE_ENTRY.of(call.req)
     return _answer(call, store.show_request(call.limes, call.place, _number(call), limit, before))
 
 
@@ -121,14 +130,14 @@ def _number(call: Call) -> int:
 
 
 def _filters(call: Call) -> Filters:
-    statuses = parameters.STATUS.of(call.req)
-    level = parameters.LEVEL.of(call.req)
+    statuses = STATUS.of(call.req)
+    level = LEVEL.of(call.req)
     known = [status.value for status in RequestStatus]
     if set(statuses or ()) - set(known):
         raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
     if level is not None and level not in _LEVELS:
         raise BadRequest("query parameter level: expected project or domain")
-    passed_on = parameters.PASSED_ON.of(call.req)
+    passed_on = PASSED_ON.of(call.req)
     if passed_on is not None and passed_on not in _YES_OR_NO:
         raise BadRequest("query parameter passed_on: expected true or false")
     selection = call.selection()

@@ -1,14 +1,14 @@
-"""The part of the table (`routes`) that is about requests for more quota."""
+"""Requests that ask for more quota, and decide about it."""
 
-from limes.api import parameters as p
 from limes.api.call import Operation
 from limes.api.levels import PROJECT, SELECTION, on_both_levels
+from limes.api.policy import rules
 from limes.requests import handlers
 from limes.requests.answers import QuotaRequestAnswer, QuotaRequestsAnswer
 from limes.requests.bodies import ApprovalBody, CommentBody, NewQuotaRequestBody, OptionalCommentBody, RejectionBody
 
-_FILTERS = (*SELECTION, p.STATUS, p.LEVEL, p.PASSED_ON, p.REQUESTS, p.BEFORE_REQUEST)
-_PAGE = (p.ENTRIES, p.BEFORE_ENTRY)
+_FILTERS = (*SELECTION, handlers.STATUS, handlers.LEVEL, handlers.PASSED_ON, handlers.LIMIT, handlers.MARKER)
+_PAGE = (handlers.ENTRIES, handlers.BEFORE_ENTRY)
 _LIST = {200: QuotaRequestsAnswer}
 _ONE = {200: QuotaRequestAnswer}
 _MADE = {201: QuotaRequestAnswer}
@@ -38,11 +38,38 @@ _LEVELS: dict[str, dict[str, Operation]] = {
 _PASS_ON = Operation(
     handlers.pass_on, f"project:{_DECIDE}", _MADE, (404, 409), body=OptionalCommentBody, also=(f"domain:{_ASK}",)
 )
-QUOTA_REQUESTS = {
+_ALL = {
     "/v1/quota-requests": {
         "GET": Operation(handlers.list_everywhere, "cluster:list_requests", _LIST, parameters=_FILTERS)
     },
     **on_both_levels(_LEVELS),
     f"{PROJECT}/quota-requests/{{id}}/pass-on": {"POST": _PASS_ON},
 }
-"""By path and method."""
+
+SECTIONS = {"quota-requests": _ALL}
+
+RULES = (
+    *rules(
+        "project",
+        show_requests=("project_viewer", "Show requests for more quota of a project."),
+        request_quota=(
+            "project_editor",
+            "Ask for more quota of a project, comment on such requests, and withdraw them.",
+        ),
+        decide_requests=(
+            "domain_editor",
+            "Approve and reject requests for more quota of a project, or pass them on. To approve, `project:raise` is"
+            " needed, too.",
+        ),
+    ),
+    *rules(
+        "domain",
+        show_requests=("domain_viewer", "Show requests for more quota of a domain and its projects."),
+        request_quota=("domain_editor", "Ask for more quota of a domain, comment on such requests, and withdraw them."),
+        decide_requests=(
+            "cluster_admin",
+            "Approve and reject requests for more quota of a domain. To approve, `domain:raise` is needed, too.",
+        ),
+    ),
+    *rules("cluster", list_requests=("cluster_viewer", "List the requests for more quota of all domains.")),
+)

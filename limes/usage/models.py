@@ -93,3 +93,7 @@ class UnusedCommitment(BaseModel):
     class Meta:
         table_name = "unused_commitments"
         primary_key = CompositeKey("project_id", "resource_id", "az")
+
+
+ON_POSTGRESQL = (ProjectSum, CommitmentSum, SuspiciousResource, UnusedCommitment)
+"""Tables that only PostgreSQL has: SQLite adds up when asked (docs/adr/0024)."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.api.policy import RULES
+from limes.app.routes import RULES
 from limes.auth.policy import Policy
 from limes.catalog.catalog import BehaviorRule
 from limes.kernel.units import MAX_AMOUNT

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes.api.policy import RULES
+from limes.app.routes import RULES
 from limes.auth.policy import Policy
 from limes.kernel.errors import Unavailable
 from limes.notifications import queries

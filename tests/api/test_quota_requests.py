@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.api.policy import RULES
+from limes.app.routes import RULES
 from limes.auth.policy import Policy, Rule
 from limes.requests import queries
 from limes.requests.queries import EventRow

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from limes.api import parameters as p
 from limes.app.routes import ROUTES, SECTIONS
 from limes.catalog.catalog import DistributionRule
 from limes.commitments.rules import CommitmentRules
 from limes.quota.rules import QuotaSet
+from limes.reports.handlers import DETAIL
 from limes.web.operation import operations_of
 from tests.api.answers import Answers
 from tests.api.commitments import BEHAVIORS, CORES
@@ -260,7 +260,7 @@ def look_everywhere(tour: Tour) -> None:
                     if not (more := re.search(r"'rel': 'next', 'href': '[^?]*[?]([^']*)'", str(document))):
                         break
                     document = tour.go("GET", path, query=more[1])
-        if p.DETAIL in operation.parameters:
+        if DETAIL in operation.parameters:
             tour.go("GET", path, query="detail", headers=PER_AZ)
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import falcon.testing
 
 from limes.api.call import ApiCollaborators
-from limes.api.policy import RULES
 from limes.app.api import create_app
 from limes.app.context import Limes
+from limes.app.routes import RULES
 from limes.audit.events import of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy

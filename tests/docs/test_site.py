@@ -11,8 +11,7 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Page
 
-from limes.api.policy import RULES
-from limes.app.routes import ROUTES
+from limes.app.routes import ROUTES, RULES
 from limes.backends.loader import Plugins
 from limes.placement.routes import rules as placement_rules
 from tests.e2e.axe import violations

@@ -11,9 +11,8 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from limes.api.openapi import build
-from limes.api.policy import RULES
 from limes.app.liquid.app import RULES as LIQUID_RULES
-from limes.app.routes import DOCUMENTED_RULES, ROUTES, SECTIONS
+from limes.app.routes import DOCUMENTED_RULES, ROUTES, RULES, SECTIONS
 from limes.app.settings.document import _model_of, render_page
 from limes.app.settings.root import Settings
 from limes.backends.loader import Plugins

@@ -10,7 +10,6 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement import models as placement_models
 from limes.placement.migrations import placement_migrations
-from limes.usage.models import CommitmentSum, ProjectSum, SuspiciousResource, UnusedCommitment
 from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory, UrlFactory
 
 _DEFINITIONS = """
@@ -18,7 +17,6 @@ _DEFINITIONS = """
     UNION ALL SELECT conrelid::regclass::text, '', pg_get_constraintdef(oid), '' FROM pg_constraint WHERE contype <> 'n'
     UNION ALL SELECT tablename, '', indexdef, '' FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2, 3
 """
-_KEPT_SUMS = (ProjectSum, CommitmentSum, SuspiciousResource, UnusedCommitment)
 
 
 def _difference(url: str, migrated: tuple[type[BaseModel], ...]) -> Any:
@@ -49,7 +47,7 @@ def test_types_and_constraints_are_those_of_the_models(
         engine.close()
         return rows
 
-    expected = definitions(postgres_url_factory(), (*models.MODELS, *_KEPT_SUMS))
+    expected = definitions(postgres_url_factory(), (*models.MODELS, *models.ON_POSTGRESQL))
     assert definitions(database_url_with(limes_migrations), ()) == expected
 
 

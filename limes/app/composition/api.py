@@ -1,13 +1,13 @@
 """The collaborators of the Limes API, and of the dashboard within it."""
 
 from limes.api.call import ApiCollaborators
-from limes.api.policy import RULES
 from limes.app.composition import identity
 from limes.app.composition.cluster import build_cluster, open_cloud
 from limes.app.composition.common import open_checked_engine
 from limes.app.composition.mails import open_mail_settings, unsubscribe_links
 from limes.app.context import open_limes
 from limes.app.databases import with_standbys
+from limes.app.routes import RULES
 from limes.app.settings import Settings
 from limes.auth.policy import Policy
 from limes.collector.sync_catalog import sync_catalog

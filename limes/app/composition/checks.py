@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from limes.api.policy import RULES
 from limes.app.composition import common
 from limes.app.composition.cluster import build_cluster, open_cloud
 from limes.app.composition.identity import open_authenticator, placement_policy, refuse_exposure
@@ -57,6 +56,8 @@ def _policy_can_be_used(settings: Settings, process: str) -> None:
     if process == "placement":
         placement_policy(settings)
     elif process == "api":
+        from limes.app.routes import RULES  # other processes need not load the whole API
+
         Policy(RULES, settings.api.policy_file)
     else:
         Policy(LIQUID_RULES, settings.liquid.policy_file)

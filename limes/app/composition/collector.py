@@ -8,7 +8,7 @@ from limes.app.composition.common import open_checked_engine
 from limes.app.composition.mails import notification_jobs
 from limes.app.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.app.context import Cluster, Limes, open_limes
-from limes.app.jobs import JOBS, periodic_jobs
+from limes.app.features import entries
 from limes.app.settings import Settings
 from limes.audit.events import of_job
 from limes.audit.rabbitmq import RabbitMQSink
@@ -30,6 +30,7 @@ from limes.lifetimes.record import record_lifetimes
 from limes.lifetimes.rules import followed_resources
 from limes.metering.usage import meter_usage
 from limes.notifications.deliver import DeliverEvents
+from limes.projects.claims import PeriodicJob, run_if_due
 from limes.projects.scrape import Listener
 from limes.reports.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.reports.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
@@ -69,7 +70,7 @@ def build_collector(
     jobs = [
         *_service_jobs(limes, services, counters),
         *_cluster_jobs(limes, counters),
-        *periodic_jobs(limes, counters),
+        *_periodic_jobs(limes, counters),
         *deliveries,
         *notifications,
     ]
@@ -98,7 +99,7 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
         ("limes_quota_pushes", "Writes of quota to backends", by_service, services),
         ("limes_capacity_scrapes", "Scrapes of capacity", ("capacitor_id",), capacitors),
         ("limes_quota_distributions", "Computations of quota that follows usage", ("service", "resource"), growing),
-        *((job.counter, job.help, (), [()]) for job in JOBS),
+        *((job.counter, job.help, (), [()]) for job in entries("jobs", "JOBS")),
     ]
     return {name: OutcomeCounter(name, text, labels, known) for name, text, labels, known in counters}
 
@@ -126,6 +127,15 @@ def _cluster_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
     # each collector looks at its own machine's file, so that none works with an old one
     follow = FollowOverrides(limes)
     yield Job("quota-overrides", lambda: bool(follow.run()))
+
+
+def _periodic_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
+    job: PeriodicJob
+    for job in entries("jobs", "JOBS"):
+        if limes.engine.dialect in job.dialects:
+            of_its_own = limes.as_initiator(of_job(job.name))
+            run = partial(run_if_due, of_its_own, job.name, job.work, job.every(limes))
+            yield Job(job.name, counted(run, counters[job.counter].count))
 
 
 def _audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:

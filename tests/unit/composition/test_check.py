@@ -98,7 +98,7 @@ def test_the_examples_are_fine(capsys: pytest.CaptureFixture[str], name: str, se
 
 
 def test_the_example_policies_change_nothing() -> None:
-    from limes.api.policy import RULES
+    from limes.app.routes import RULES
     from limes.auth.policy import Policy
     from limes.placement.routes import open_policy
 

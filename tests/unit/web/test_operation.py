@@ -6,10 +6,9 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.api.policy import RULES
 from limes.app.liquid.app import ROUTES as LIQUID_ROUTES
 from limes.app.liquid.app import RULES as LIQUID_RULES
-from limes.app.routes import ROUTES
+from limes.app.routes import ROUTES, RULES
 from limes.auth.context import Identity
 from limes.auth.policy import Rule
 from limes.kernel.errors import Forbidden

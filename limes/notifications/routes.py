@@ -1,0 +1,42 @@
+"""Requests about the mails that one gets."""
+
+from limes.api.call import GET, POST, PUT
+from limes.api.policy import rules
+from limes.notifications import handlers
+from limes.notifications.answers import MailSettingsAnswer
+from limes.notifications.bodies import MailSettingsBody
+from limes.notifications.mail import mailer
+from limes.web.call import Html
+
+SECTIONS = {
+    "notifications": {
+        "/v1/mail-settings": GET(
+            handlers.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
+        )
+        | PUT(
+            handlers.set_mail_settings,
+            "user:mail_settings",
+            {200: MailSettingsAnswer},
+            (404, 409, 422, 503),
+            body=MailSettingsBody,
+        ),
+        mailer.PATH: GET(
+            handlers.show_unsubscribe,
+            None,
+            {200: Html},
+            (404, 413, 500, 503),
+            (handlers.UNSUBSCRIBE_TOKEN,),
+            public=True,
+        )
+        | POST(
+            handlers.unsubscribe, None, {200: Html}, (404, 413, 500, 503), (handlers.UNSUBSCRIBE_TOKEN,), public=True
+        ),
+    }
+}
+
+RULES = tuple(
+    rules(
+        "user",
+        mail_settings=("@", "See and choose which mails Limes sends to oneself: always those of the token's own user."),
+    )
+)

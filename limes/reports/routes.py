@@ -1,0 +1,139 @@
+"""Requests for reports, for what needs attention, and for why quotas are what they are."""
+
+from limes.api import parameters as p
+from limes.api.call import GET, Operation
+from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
+from limes.api.policy import rules
+from limes.reports import attention_answers as attention
+from limes.reports import handlers as reports
+from limes.reports import project_answers as answers
+from limes.reports.cluster_answers import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
+from limes.reports.explanation import ExplanationsAnswer
+from limes.reports.resources import ResourcesAnswer
+
+_REPORT = (*SELECTION, reports.DETAIL, reports.PREVIEW)
+_TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
+_PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
+
+_ATTENTION = {
+    **on_every_level(
+        "alerts",
+        Operation(
+            reports.list_alerts, "cluster:show_alerts", {200: attention.AlertsAnswer}, (), (*SELECTION, reports.ALERTS)
+        ),
+        At("Lists the same in a domain's projects."),
+        At("Lists the same in a project."),
+    ),
+    "/v1/admin/scrape-status": GET(
+        reports.show_scrape_status, "cluster:show_errors", {200: attention.ScrapeStatusAnswer}
+    ),
+    f"{DOMAIN}/scrape-status": GET(
+        reports.show_scrape_status,
+        "domain:show",
+        {200: attention.ScrapeStatusAnswer},
+        (404,),
+        name="show_scrape_status_of_domain",
+        summary="Shows how scrapes of a domain's projects go, without what backends say, and how old figures are.",
+    ),
+    **on_every_level(
+        "projects/fullest",
+        Operation(
+            reports.list_fullest,
+            "cluster:list_projects",
+            {200: attention.FullestAnswer},
+            parameters=(*SELECTION, reports.ABOVE, reports.FULLEST),
+        ),
+        At("Lists resources of a domain's projects near or beyond their quota, the fullest first.", "project:list"),
+    ),
+    **on_every_level(
+        "expiring-commitments",
+        Operation(
+            reports.list_expiring,
+            "cluster:list_commitments",
+            {200: attention.ExpiringCommitmentsAnswer},
+            parameters=(*SELECTION, p.AHEAD, reports.EXPIRING),
+        ),
+        At("Lists those of a domain.", "domain:show"),
+        At("Lists those of a project.", "project:show"),
+    ),
+}
+
+SECTIONS = {
+    "cluster": {
+        "/v1/resources": GET(reports.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION),
+        "/v1/clusters/current": GET(
+            reports.show,
+            "cluster:show",
+            {200: ClusterAnswer},
+            parameters=_REPORT,
+            also=("cluster:show_basic", "cluster:show_subcapacity"),
+            authorizes=True,
+        ),
+        "/v1/inconsistencies": GET(
+            reports.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION
+        ),
+        "/v1/admin/scrape-errors": GET(
+            reports.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
+        ),
+    },
+    "domains": {
+        "/v1/domains": GET(reports.list_domains, "domain:list", {200: answers.DomainsAnswer}, (), _PAGED_REPORT),
+        DOMAIN: GET(
+            reports.show_domain,
+            "domain:show",
+            {200: answers.DomainAnswer, 304: None},
+            (404,),
+            _TAGGED_REPORT,
+            tagged=True,
+        ),
+        f"{DOMAIN}/explain": GET(
+            reports.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), SELECTION
+        ),
+    },
+    "projects": {
+        "/v1/projects": GET(
+            reports.list_all, "cluster:list_projects", {200: answers.AllProjectsAnswer}, (), _PAGED_REPORT
+        ),
+        f"{DOMAIN}/projects": GET(
+            reports.list_of_domain, "project:list", {200: answers.ProjectsAnswer}, (404,), _PAGED_REPORT
+        ),
+        PROJECT: GET(
+            reports.show_project,
+            "project:show",
+            {200: answers.ProjectAnswer, 304: None},
+            (404,),
+            _TAGGED_REPORT,
+            tagged=True,
+        ),
+        f"{PROJECT}/explain": GET(
+            reports.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), SELECTION
+        ),
+    },
+    "attention": _ATTENTION,
+}
+
+RULES = (
+    *rules(
+        "project",
+        list=("domain_viewer", "List the projects of a domain."),
+        show=("project_viewer", "Show a project. Also needed to enter PUT and simulate-put."),
+        show_alerts=("project_viewer", "List what is near its limit, ends soon or fails in a project."),
+    ),
+    *rules(
+        "domain",
+        list=("cluster_viewer", "List all domains."),
+        show=("domain_viewer", "Show a domain. Also needed to enter PUT and simulate-put."),
+        show_alerts=("domain_viewer", "List the same in all projects of a domain."),
+    ),
+    *rules(
+        "cluster",
+        list=("cluster_viewer", "Kept for policy files of the original; guards nothing here."),
+        show=("cluster_viewer", "Show everything about the cluster."),
+        show_basic=("@", "Show capacity, quota and usage of the cluster, without subcapacities."),
+        show_subcapacity=("cluster_viewer", "Show the subcapacities of a resource to who may not `cluster:show`."),
+        list_projects=("cluster_viewer", "List the projects of all domains."),
+        show_alerts=("cluster_viewer", "List what is near its limit, ends soon or fails anywhere."),
+        show_errors=("cluster_viewer", "Show the errors of scrapes."),
+        edit=("cluster_admin", "Kept for policy files of the original; guards nothing here."),
+    ),
+)
