@@ -34,7 +34,7 @@ class Cluster:
 
 
 class Telemetry:
-    """What use cases report for metrics. This one counts nothing; `limes.reports.metrics.counters` does. Called from
+    """What use cases report for metrics. This one counts nothing; `limes.collector.metrics` does. Called from
     any thread after the commit. Must not raise, and must be quick."""
 
     def drift_found(self, service_type: str) -> None:

@@ -17,7 +17,7 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.registry import Collector as MetricsSource
 
 from limes.db.engine import Engine
-from limes.reports.metrics.samples import Reading, SharedFigures
+from limes.reports.shared_figures import Reading, SharedFigures
 from limes.web.call import BodyStream
 from limes.web.encoding import accepts_gzip, compress_parts
 from limes.web.operation import Router

@@ -22,7 +22,7 @@ from limes.collector.http import MetricsEndpoint, operational_server
 from limes.collector.loop import Job, Loop, watch_for_jumps
 from limes.db.engine import Engine
 from limes.kernel.errors import LimesError, StartupError
-from limes.reports.metrics.samples import SharedFigures
+from limes.reports.shared_figures import SharedFigures
 
 log = logging.getLogger(__name__)
 

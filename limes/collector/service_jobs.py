@@ -16,9 +16,9 @@ from limes.audit.events import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import Job, counted
 from limes.collector.scrape_usage import claim_scrapes, give_back, scrape_project
+from limes.kernel.metrics import OutcomeCounter
 from limes.projects.scrape import Listener
 from limes.quota.push_quota import push_next
-from limes.reports.metrics.counters import OutcomeCounter
 
 T = TypeVar("T")
 

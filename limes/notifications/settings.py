@@ -10,6 +10,7 @@ from limes.kernel.validation.sections import ConfigPath, Section, is_loopback
 from limes.notifications.rules import Address, Language, LanguageRule, NotificationKind, Place, RecipientRule
 
 SinkName = Literal["log", "webhook", "smtp", "mail_api"]
+MAIL_SINKS = ("smtp", "mail_api")
 
 
 class WebhookSettings(Section):

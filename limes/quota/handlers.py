@@ -9,7 +9,7 @@ from limes.quota import answers
 from limes.quota.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
 from limes.quota.change_log import list_changes
 from limes.quota.changes import QuotaOutcome
-from limes.quota.metrics import count_lowpriv
+from limes.quota.raises import count_lowpriv
 from limes.quota.set_quota import set_bursting, set_quotas
 from limes.web.call import Answer
 

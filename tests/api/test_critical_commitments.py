@@ -13,7 +13,7 @@ import pytest
 from limes.backends import AZCapacity
 from limes.collector.scrape_capacity import scrape_next_capacitor
 from limes.notifications import queries as mails
-from limes.reports.metrics.gauges import AlertGauges
+from limes.reports.metrics import AlertGauges
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, offer
 from tests.api.quotas import request_quotas
 from tests.api.test_auto_renewal import DAY, YEAR, run_job, switch

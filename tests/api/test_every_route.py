@@ -5,14 +5,14 @@ So each query of the API runs on PostgreSQL. After a change of answers that is m
 """
 
 import io
+from dataclasses import replace
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from limes.app.features import entries
 from limes.app.routes import ROUTES
-from limes.reports.metrics.counters import CommitmentChanges
-from limes.reports.metrics.data import DataMetrics
-from limes.reports.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
+from limes.reports.data_metrics import DataMetrics
 from limes.web.operation import operations_of
 from tests.api.refused import refuse
 from tests.api.tour import (
@@ -27,6 +27,7 @@ from tests.api.tour import (
     tour,
     wait,
 )
+from tests.support.limes import with_values
 
 __all__ = ["tour"]
 
@@ -44,15 +45,10 @@ def note_metrics(tour: Tour) -> None:
     DataMetrics(engine, catalog, clock=clock).write(file)
     tour.answers.note_text("metrics", "data", _in_order(file.getvalue().decode()))
     registry = CollectorRegistry()
-    for gauges in (
-        scrape_gauges(engine, {"compute": "nova"}, clock, 86400, ("test",)),
-        AlertGauges(tour.world.limes),
-        CommitmentChanges(engine),
-        mail_gauges(engine, clock, ["smtp"]),
-        request_gauges(engine, clock),
-        forecast_gauges(tour.world.limes),
-    ):
-        registry.register(gauges)
+    limes = tour.world.limes
+    settings = with_values(limes.settings, {"notifications.sinks": ("smtp",)})
+    for gauge in entries("metrics", "GAUGES"):
+        registry.register(gauge(replace(limes, settings=settings)))
     tour.answers.note_text("metrics", "gauges", _in_order(generate_latest(registry).decode()))
 
 

@@ -13,16 +13,16 @@ from limes.kernel.outgoing import TimedAdapter
 from limes.notifications.mail.mailer import Mail, Outcome
 from limes.notifications.mail.servers import MailApi, SmtpSession
 from limes.notifications.mail.templates import KINDS, Around, Templates, sample
+from limes.notifications.metrics import MailCounters, mail_gauges
 from limes.notifications.recipients import Recipients
 from limes.notifications.rules import REQUEST_KINDS
 from limes.notifications.send_mails import Sent
 from limes.notifications.settings import MailSettings
-from limes.reports.metrics.counters import MailCounters
-from limes.reports.metrics.gauges import mail_gauges
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, recipients, server
 from tests.api.test_notifications import Receiver, notifier, receiver, told
 from tests.api.world import BERLIN, World
+from tests.support.limes import with_values
 from tests.support.mail_server import text_of
 from tests.support.statements import count_statements
 
@@ -289,7 +289,9 @@ def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Recei
 
 
 def test_metrics(post: Post) -> None:
-    counters, gauges = MailCounters(["smtp"]), mail_gauges(post.world.engine, post.world.clock, ["smtp"])
+    limes = post.world.limes
+    settings = with_values(limes.settings, {"notifications.sinks": ("smtp",)})
+    counters, gauges = MailCounters(["smtp"]), mail_gauges(replace(limes, settings=settings))
     post.recipients = recipients(ALICE, BOB, "carol@example.com")
     post.server.recipients |= {ALICE: "450 greylisted", BOB: "550 no such user"}
     post.notify("quota_used")

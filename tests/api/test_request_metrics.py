@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.reports.metrics.gauges import request_gauges
+from limes.requests.metrics import request_gauges
 from tests.api.quota_requests import act, asked
 from tests.api.temporary import DAY
 from tests.api.world import World
@@ -12,7 +12,7 @@ NUMBER, AGE = "limes_open_quota_requests", "limes_open_quota_requests_age_second
 
 
 def figures(world: World) -> dict[tuple[str, ...], float]:
-    families = request_gauges(world.engine, world.clock).collect()
+    families = request_gauges(world.limes).collect()
     return {(sample.name, *sample.labels.values()): sample.value for family in families for sample in family.samples}
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from limes.notifications.alerts import SEVERITIES
-from limes.reports.metrics.gauges import AlertGauges
+from limes.reports.metrics import AlertGauges
 from tests.collector.conftest import Lab
 
 

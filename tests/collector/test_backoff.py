@@ -14,8 +14,8 @@ from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, G
 from limes.collector.scrape_usage import claim_scrapes
 from limes.collector.service_jobs import push_job, scrape_job
 from limes.kernel.errors import BackendPaused
+from limes.kernel.metrics import OutcomeCounter
 from limes.quota.push_quota import push_quota
-from limes.reports.metrics.counters import OutcomeCounter
 from tests.collector.lab import BERLIN, COMPUTE, FakeService, Lab, NoJitter
 from tests.support.clock import FrozenClock
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from limes.commitments import events as commitment_events
+from limes.commitments.metrics import CommitmentChanges
 from limes.db.engine import Engine
 from limes.kernel.errors import Unavailable
-from limes.reports.metrics.counters import CommitmentChanges
 from tests.collector.commitments import add, capacity, make_committed
 from tests.collector.lab import Lab
 
@@ -25,7 +25,7 @@ def counts(source: CommitmentChanges) -> dict[str, float]:
 
 
 def test_changes_are_counted_once_and_by_each_process_alike(lab: Lab) -> None:
-    first = CommitmentChanges(lab.engine)
+    first = CommitmentChanges(lab.limes)
     assert counts(first) == {"created": 0, "confirmed": 0, "expired": 0}
     add(lab, 1, 60)
     add(lab, 2, 50)
@@ -36,17 +36,17 @@ def test_changes_are_counted_once_and_by_each_process_alike(lab: Lab) -> None:
     capacity(lab, 800)
     seen["confirmed"] = 2
     assert counts(first) == seen
-    assert counts(CommitmentChanges(lab.engine)) == seen
+    assert counts(CommitmentChanges(lab.limes)) == seen
 
 
 def test_a_long_history_is_counted_in_pieces(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         add(lab, number, 1)
     capacity(lab, 80)
-    expected = counts(CommitmentChanges(lab.engine))
+    expected = counts(CommitmentChanges(lab.limes))
     assert (expected["pending"], expected["confirmed"]) == (5, 5)
-    monkeypatch.setattr("limes.reports.metrics.counters._PIECE", 3)
-    source = CommitmentChanges(lab.engine)
+    monkeypatch.setattr("limes.commitments.metrics._PIECE", 3)
+    source = CommitmentChanges(lab.limes)
     assert counts(source) == counts(source) == expected
 
 
@@ -55,9 +55,9 @@ def test_without_an_answer_there_is_none(lab: Lab, monkeypatch: pytest.MonkeyPat
     for number in range(5):
         add(lab, number, 1)
     capacity(lab, 80)
-    expected = counts(CommitmentChanges(lab.engine))
-    monkeypatch.setattr("limes.reports.metrics.counters._PIECE", 3)
-    source, pieces = CommitmentChanges(lab.engine), []
+    expected = counts(CommitmentChanges(lab.limes))
+    monkeypatch.setattr("limes.commitments.metrics._PIECE", 3)
+    source, pieces = CommitmentChanges(lab.limes), []
 
     def fail_in_the_middle(engine: Engine, after: int, until: int) -> Any:
         pieces.append(after)

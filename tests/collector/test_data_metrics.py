@@ -12,8 +12,8 @@ from limes.backends import UNLIMITED, AZCapacity, AZUsage
 from limes.catalog.catalog import BehaviorRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.reports.metrics import figures
-from limes.reports.metrics.data import FAMILIES, DataMetrics
+from limes.reports import data_figures as figures
+from limes.reports.data_metrics import FAMILIES, DataMetrics
 from tests.collector.commitments import add
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory

@@ -11,8 +11,8 @@ from limes.audit.settings import AuditSettings
 from limes.audit.sinks import Delivery
 from limes.collector.loop import Job, counted
 from limes.notifications.deliver import DeliverEvents
+from limes.notifications.metrics import AuditCounters
 from limes.quota.change_log import forget_history
-from limes.reports.metrics.counters import AuditCounters
 from tests.collector.lab import Lab
 from tests.support.limes import with_values
 

@@ -15,7 +15,7 @@ from limes.backends import ProjectInfo
 from limes.catalog.catalog import DistributionRule
 from limes.kernel.errors import Unavailable
 from limes.quota.constraints import QuotaOverrides
-from limes.reports.metrics.data import DataMetrics
+from limes.reports.data_metrics import DataMetrics
 from tests.collector.growing import (
     DAY,
     GROWTH,

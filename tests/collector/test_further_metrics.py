@@ -10,7 +10,7 @@ import pytest
 from limes.backends import AZCapacity, AZUsage
 from limes.catalog.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.quota.constraints import parse_overrides
-from limes.reports.metrics import figures
+from limes.reports import data_figures as figures
 from tests.collector.commitments import YEAR, add
 from tests.collector.lab import Lab
 from tests.collector.test_data_metrics import OTHERS, samples, value

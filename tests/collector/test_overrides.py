@@ -13,10 +13,10 @@ from limes.catalog.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.collector.discover import request_sync
 from limes.collector.follow_configuration import FollowOverrides
 from limes.kernel.errors import Unavailable
+from limes.kernel.metrics import SampleCollector
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.reports.inconsistencies import Reason, find_ineffective
-from limes.reports.metrics.gauges import ineffective_overrides, override_validity
-from limes.reports.metrics.samples import SampleCollector
+from limes.reports.metrics import ineffective_overrides, override_validity
 from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, GERMANY, Lab
 from tests.support.clock import FrozenClock

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import pytest
 
 from limes.growth import sample
+from limes.growth.metrics import forecast_gauges
 from limes.kernel.calendar import DAY, HOUR
 from limes.kernel.errors import Unavailable
-from limes.reports.metrics.gauges import forecast_gauges
 from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import Lab
 

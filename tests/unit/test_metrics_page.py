@@ -11,18 +11,18 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 
 import limes.db.replicas
 import limes.placement.index
-import limes.quota.metrics
+import limes.quota.raises
 import limes.web.middleware
 from limes.app.composition.collector import build_collector
+from limes.collector.metrics import circuit_gauge
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.reports.metrics import data
-from limes.reports.metrics.gauges import circuit_gauge
+from limes.reports import data_metrics as data
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-MODULES = (limes.web.middleware, limes.db.replicas, limes.quota.metrics, limes.placement.index)
+MODULES = (limes.web.middleware, limes.db.replicas, limes.quota.raises, limes.placement.index)
 
 
 def describe(name: str, kind: str, labels: tuple[str, ...], help_text: str) -> str:

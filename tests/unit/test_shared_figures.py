@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from limes.kernel.errors import Unavailable
-from limes.reports.metrics.samples import SharedFigures
+from limes.reports.shared_figures import SharedFigures
 
 
 class Database:

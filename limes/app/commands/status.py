@@ -57,9 +57,9 @@ def _circuits(collector: str) -> list[dict[str, str]] | None:
     import requests
     from prometheus_client.parser import text_string_to_metric_families
 
+    from limes.collector.metrics import CIRCUIT_NAME, CIRCUIT_STATES
     from limes.kernel.errors import BackendError
     from limes.kernel.outgoing import GuardedSession
-    from limes.reports.metrics.gauges import CIRCUIT_NAME, CIRCUIT_STATES
 
     try:
         answer = GuardedSession().get(f"http://{collector}/metrics", timeout=_PATIENCE)

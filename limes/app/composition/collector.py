@@ -19,21 +19,23 @@ from limes.autogrow.distribute import distribute_next
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.follow_configuration import FollowOverrides, follow_models
 from limes.collector.loop import ClockWatch, Job, counted
+from limes.collector.metrics import JobMetrics, circuit_gauge
 from limes.collector.runner import Collector, claim_sqlite_file
 from limes.collector.scrape_capacity import scrape_next_capacitor
 from limes.collector.service_jobs import push_job, scrape_job
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.growth.sample import sample_project
+from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.system import Clock, Jitter, RandomJitter, SystemClock
 from limes.lifetimes.record import record_lifetimes
 from limes.lifetimes.rules import followed_resources
 from limes.metering.usage import meter_usage
 from limes.notifications.deliver import DeliverEvents
+from limes.notifications.metrics import AuditCounters
 from limes.projects.claims import PeriodicJob, run_if_due
 from limes.projects.scrape import Listener
-from limes.reports.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
-from limes.reports.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
+from limes.reports.metrics import ineffective_overrides, override_validity
 
 Counters = dict[str, OutcomeCounter]
 

@@ -12,6 +12,7 @@ from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.loop import Job, counted
 from limes.db.engine import Engine
+from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.outgoing import GuardedSession
 from limes.kernel.system import Clock
 from limes.notifications.deliver import DeliverEvents, Outcome
@@ -19,19 +20,18 @@ from limes.notifications.mail.keystone_users import KeystoneUsers
 from limes.notifications.mail.mailer import Mailer, Unsubscribe
 from limes.notifications.mail.servers import MailApi, SmtpMailer
 from limes.notifications.mail.templates import KINDS, Templates
+from limes.notifications.metrics import MailCounters
 from limes.notifications.outbox import BoundPosts
 from limes.notifications.recipients import MailPreferences, QueueMails, Recipients
 from limes.notifications.rules import PREFIX
 from limes.notifications.send_mails import Contents, SendMails
-from limes.notifications.settings import MailSettings, NotificationSettings
+from limes.notifications.settings import MAIL_SINKS, MailSettings, NotificationSettings
 from limes.projects.claims import run_if_due
-from limes.reports.metrics.counters import MailCounters, OutcomeCounter
 from limes.reports.notify import notify
 from limes.requests.lists import closed_without_decision
 
 _SESSION = 0.8
 """The share of a lease after which a connection is cut."""
-MAIL_SINKS = ("smtp", "mail_api")
 
 
 def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, lease: float = 300.0) -> Mailer:

@@ -4,15 +4,12 @@ from prometheus_client.registry import Collector as MetricSource
 
 from limes.app.composition.cluster import build_cluster
 from limes.app.composition.common import open_checked_engine
-from limes.app.composition.mails import MAIL_SINKS
 from limes.app.context import Limes, open_limes
+from limes.app.features import entries
 from limes.app.settings import Settings
 from limes.collector.http import MetricsProcess
-from limes.notifications.rules import PREFIX
-from limes.reports.metrics.counters import CommitmentChanges
-from limes.reports.metrics.data import DataMetrics
-from limes.reports.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
-from limes.reports.metrics.samples import SharedFigures
+from limes.reports.data_metrics import DataMetrics
+from limes.reports.shared_figures import SharedFigures
 
 
 def open_metrics(settings: Settings) -> MetricsProcess:
@@ -31,15 +28,5 @@ def figures_of_cloud(limes: Limes, skip_zero: bool) -> SharedFigures:
 
 
 def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
-    """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
-    engine, clock, settings = limes.engine, limes.clock, limes.settings
-    sinks = [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
-    names = {service.service_type: service.type for service in settings.services}
-    return [
-        scrape_gauges(engine, names, clock, settings.collector.stale_after, sinks),
-        AlertGauges(limes),
-        CommitmentChanges(engine),
-        mail_gauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
-        request_gauges(engine, clock),
-        forecast_gauges(limes),
-    ]
+    """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs attention."""
+    return [gauge(limes) for gauge in entries("metrics", "GAUGES")]

@@ -7,7 +7,7 @@ import time
 
 from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
-from limes.reports.metrics.data import DataMetrics
+from limes.reports.data_metrics import DataMetrics
 from tests.bench.limes import data
 
 

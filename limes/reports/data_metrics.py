@@ -19,8 +19,8 @@ from limes.kernel.units import effective, effective_total
 from limes.projects.queries import domains as domain_rows
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.reports import collector_state as queries
-from limes.reports.metrics import figures
-from limes.reports.metrics.figures import PROJECT, RESOURCE, Families, Samples, gauge, labels, of_resource
+from limes.reports import data_figures as figures
+from limes.reports.data_figures import PROJECT, RESOURCE, Families, Samples, gauge, labels, of_resource
 
 _AZ = "availability_zone"
 

@@ -1,33 +1,27 @@
-"""Gauges about work, and about what waits: from the database when Prometheus asks, and from this process."""
+"""What metrics say of work that waits, of alerts, and of quota overrides."""
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 
 from limes.app.context import Limes
 from limes.catalog.catalog import select
-from limes.db.engine import Engine
-from limes.growth.forecast import forecast_growth
-from limes.kernel.system import Clock
-from limes.notifications import queries as mails
+from limes.kernel.metrics import Family, SampleCollector, Samples, shows
 from limes.notifications.alerts import SEVERITIES, Kind
-from limes.projects.scope import Where
+from limes.notifications.rules import PREFIX
 from limes.reports import collector_state as queries
 from limes.reports.attention import Counts, count_alerts
 from limes.reports.collector_state import WorkState
 from limes.reports.inconsistencies import Reason, find_inconsistencies, find_ineffective
-from limes.reports.metrics.samples import Family, SampleCollector, Samples, shows
-from limes.requests.lists import open_requests
 
 _SERVICE = ("service", "service_name")
+
 _TASK = ("task", "service")
+
 _CAPACITOR = ("capacitor",)
+
 _SINK = ("sink",)
+
 _PROJECT = ("domain", "domain_id", "project", "project_id", "service")
-
-CIRCUIT_STATES = {"closed": 0, "half-open": 1, "open": 2}
-CIRCUIT_NAME = "limes_backend_circuit_state"
-
 
 _OF_SERVICES = {
     "limes_oldest_scraped_at": (
@@ -60,13 +54,11 @@ _OF_SERVICES = {
     Family("limes_audit_events_age_seconds", "Age of the oldest undelivered audit event; 0 if there is none", _SINK),
     Family("limes_plugin_metrics_ok", "1 if the last scrape of the project's service succeeded, else 0", _PROJECT),
 )
-def scrape_gauges(
-    engine: Engine, service_names: Mapping[str, str], clock: Clock, stale_after: float, audit_sinks: Sequence[str] = ()
-) -> Samples:
-    """`service_names` are the values of the label `service_name` by service type; `stale_after` is in seconds."""
-    now = clock.now().timestamp()
-    stale_before = now - stale_after
-
+def scrape_gauges(limes: Limes) -> Samples:
+    engine, settings, now = limes.engine, limes.settings, limes.now()
+    service_names = {service.service_type: service.type for service in settings.services}
+    sinks = [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
+    stale_before = now - settings.collector.stale_after
     state, projects = engine.snapshot(
         lambda: (queries.read(engine, now, stale_before), queries.project_scrapes(engine))
     )
@@ -89,7 +81,7 @@ def scrape_gauges(
         yield "limes_capacity_stale", name, int(is_stale)
         yield "limes_capacity_plugin_metrics_ok", name, int(capacitor.ok)
     waiting = {row.sink: (row.events, row.since) for row in state.audit}
-    for sink in sorted({*audit_sinks, *waiting}):
+    for sink in sorted({*sinks, *waiting}):
         number, since = waiting.get(sink, (0, None))
         yield "limes_audit_events_pending", (sink,), number
         yield "limes_audit_events_age_seconds", (sink,), _age(now, since)
@@ -118,61 +110,6 @@ def _age(now: float, since: float | None) -> float:
 
 @shows(
     Family(
-        CIRCUIT_NAME,
-        "0: calls go through; 1: one call tests whether the backend is back; 2: no calls for a while",
-        ("backend",),
-    )
-)
-def circuit_gauge(states: Callable[[], Mapping[str, str]]) -> Samples:
-    """The circuits to backends, as this process sees them. `states` returns `closed`, `half-open` or `open` by service
-    type."""
-    return ((CIRCUIT_NAME, (backend,), CIRCUIT_STATES[state]) for backend, state in sorted(states().items()))
-
-
-@shows(
-    Family("limes_mails_waiting", "Mails that are made, and that the server has not taken yet", ("sink",)),
-    Family(
-        "limes_mails_age_seconds",
-        "Age of the oldest mail that the server has not taken yet; 0 if there is none",
-        ("sink",),
-    ),
-)
-def mail_gauges(engine: Engine, clock: Clock, sinks: Sequence[str]) -> Samples:
-    """`sinks` are always there."""
-    backlogs = {row.sink: (row.mails, row.since) for row in engine.snapshot(lambda: mails.backlogs(engine))}
-    now = clock.now().timestamp()
-    for sink in sorted({*sinks, *backlogs}):
-        number, since = backlogs.get(sink, (0, None))
-        yield "limes_mails_waiting", (sink,), number
-        yield "limes_mails_age_seconds", (sink,), _age(now, since)
-
-
-@shows(
-    Family(
-        "limes_open_quota_requests",
-        "Open requests for quota; level is project or domain, state is waiting or passed_on (the domain's request"
-        " waits)",
-        ("level", "state"),
-    ),
-    Family(
-        "limes_open_quota_requests_age_seconds",
-        "Age of the oldest request for quota that waits for a decision and was not passed on; 0 if there is none",
-        ("level",),
-    ),
-)
-def request_gauges(engine: Engine, clock: Clock) -> Samples:
-    rows = engine.snapshot(lambda: open_requests(engine))
-    found = {(row.is_of_project, row.is_passed_on): (row.number, row.oldest_at) for row in rows}
-    now = clock.now().timestamp()
-    for level, state in (("project", "waiting"), ("project", "passed_on"), ("domain", "waiting")):
-        number, since = found.get((level == "project", state == "passed_on"), (0, None))
-        yield "limes_open_quota_requests", (level, state), number
-        if state == "waiting":
-            yield "limes_open_quota_requests_age_seconds", (level,), _age(now, since)
-
-
-@shows(
-    Family(
         "limes_quota_overrides_valid",
         "1 if the file of quota_overrides_path can be used, or none is configured; 0 if an earlier state of it is in"
         " force",
@@ -195,47 +132,9 @@ def ineffective_overrides(limes: Limes) -> Samples:
         yield "limes_ineffective_quota_overrides", (reason,), found[reason]
 
 
-_AZ = ("service", "resource", "availability_zone")
-
-
-@shows(
-    Family(
-        "limes_forecast_growth_per_day",
-        "By how much usage in the whole cloud grows per day; availability_zone is empty for all of them together",
-        _AZ,
-    ),
-    Family(
-        "limes_forecast_seconds_until_full",
-        "In how many seconds usage is expected to reach the capacity; +Inf if there is no end in sight",
-        _AZ,
-    ),
-    Family(
-        "limes_forecast_earliest_seconds_until_full",
-        "In how many seconds usage reaches the capacity at the earliest; +Inf if there is no end in sight",
-        _AZ,
-    ),
-)
-def forecast_gauges(limes: Limes) -> Samples:
-    """Without what has too few days of data."""
-    everything = select(limes.catalog)
-    found = [forecast_growth(limes, Where(), everything, every_az=every_az) for every_az in (False, True)]
-    now = limes.now()
-    for each in (each for forecasts in found for each in forecasts.forecasts):
-        labels = (*each.named.ref, each.present.az)
-        if each.trend is not None:
-            yield "limes_forecast_growth_per_day", labels, each.trend.growth
-        full = next((limit.expected for limit in each.limits if limit.limit == "capacity"), None)
-        if full is not None:  # the capacity and the growth are known
-            yield "limes_forecast_seconds_until_full", labels, _seconds(full.at, now)
-            yield "limes_forecast_earliest_seconds_until_full", labels, _seconds(full.earliest, now)
-
-
-def _seconds(time: int | None, now: float) -> float:
-    return math.inf if time is None else max(0.0, time - now)
-
-
 _MAX_AGE = 60.0
 """The figures are counted over all projects, so not with each scrape of Prometheus."""
+
 _FAMILIES = (
     Family(
         "limes_alerts",
@@ -249,6 +148,7 @@ _FAMILIES = (
         ("kind",),
     ),
 )
+
 _NO_SERVICE = frozenset({Kind.CAPACITY_UNREACHABLE})
 
 
@@ -280,3 +180,6 @@ class AlertGauges(SampleCollector):
                     yield "limes_alerts", (kind.value, severity.value, service), count
         for name, count in inconsistencies.items():
             yield "limes_inconsistencies", (name,), count
+
+
+GAUGES = (scrape_gauges, AlertGauges)
