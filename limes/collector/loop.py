@@ -158,7 +158,7 @@ class ClockWatch:
         self._offset = self._wall() - self._monotonic()
         agrees = abs(ahead) <= self._tolerance
         if self._agrees and not agrees:
-            text = "this machine's clock is %.0f s %s of the database's: nothing is begun until they agree"
+            text = "this machine's clock is %.0f s %s of the database's: no task is started until they agree"
             log.error(text, abs(ahead), "ahead" if ahead > 0 else "behind")
         elif agrees and not self._agrees:
             log.warning("this machine's clock and the database's agree again")

@@ -172,7 +172,7 @@ def _note_drift(
     if repairs:
         _record_repair(limes, task, {name: enforced for name, (_, enforced) in drift.items()}, wanted)
     texts = [f"{name} {old} -> {new}" for name, (old, new) in drift.items()]
-    event = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
+    event = f"the backend quota of {task.scope}, service {task.service_type}, was changed outside Limes"
     then = "it is corrected" if repairs else "it is left alone"
     limes.engine.after_commit(partial(log.warning, "%s: %s; %s", event, ", ".join(texts), then))
     limes.engine.after_commit(partial(limes.telemetry.drift_found, task.service_type))

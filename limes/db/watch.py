@@ -191,7 +191,7 @@ class Watch:
             return  # it has ended just now
         answer = ask({**self._parameters, "target_session_attrs": "any", **server}, self._patience.question)
         if answer is Answer.NONE and all(one.answered_at < now for one in connections):
-            log.error("%s: the server hangs; nobody waits for it until it answers", self._location)
+            log.error("%s: the server hangs; it is not used until it answers again", self._location)
             self.hangs = True
             with self._lock:
                 connections = list(self._connections)

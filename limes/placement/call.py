@@ -95,7 +95,7 @@ class Call(web.Call[PlacementCollaborators]):
             try:
                 return self.engine.atomic(work)
             except peewee.IntegrityError as error:
-                log.info("%s %s: somebody was faster: %s", self.req.method, self.req.path, first_line(error))
+                log.info("%s %s: another request was faster: %s", self.req.method, self.req.path, first_line(error))
         raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def latest(self, items: Iterable[Any]) -> float:

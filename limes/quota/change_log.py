@@ -150,9 +150,9 @@ def record_scrape(
 
 
 def record_repairs(limes: Limes, scope: Scope, quotas: Mapping[Ref, tuple[int | None, int | None]]) -> None:
-    """Backends are told their quotas again after somebody else has changed them: what each enforces, and what it is
+    """Quotas are pushed again to backends that were changed outside Limes: what each enforces, and what it is
     to enforce (both in the stored form of `limes.quota.rules`)."""
-    detail = "the backend was changed by somebody else"
+    detail = "the backend quota was changed outside Limes"
     steps = [
         QuotaStep(ref, limes.catalog.unit_of(ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA)
         for ref, (old, new) in quotas.items()

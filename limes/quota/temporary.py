@@ -210,7 +210,7 @@ def take_step(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: 
 
 def _begin(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: float, retry: float) -> Step:
     if due.until <= now:
-        reason = due.problem or "nobody was there to begin it"
+        reason = due.problem or "no collector was running to start it"
         return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} never began: {reason}")
     if present >= due.quota:
         return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} not needed: there is as much")

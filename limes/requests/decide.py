@@ -150,6 +150,6 @@ def _expire(limes: Limes, row: RequestRow, now: float) -> int:
     if locked.request.status != RequestStatus.OPEN.value:
         return 0
     is_over = row.until is not None and row.until <= now
-    text = f"it was for the time until {when(row.until or 0)}" if is_over else "nobody has decided"
+    text = f"it was for the time until {when(row.until or 0)}" if is_over else "no decision was made in time"
     _close(limes, locked, RequestStatus.EXPIRED, text)
     return 1

@@ -19,7 +19,7 @@ Query = Sequence[tuple[str, str]]
 
 _HINTS = {
     401: "the token is not accepted",
-    412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
+    412: "someone else changed a quota in the meantime, and nothing was written: check the new figures and try again",
     423: "not ready yet",
     503: "try again in a few seconds",
 }

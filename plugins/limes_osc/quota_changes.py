@@ -164,7 +164,7 @@ def read_term(args: argparse.Namespace) -> Json:
     if args.starts_at is not None and args.until is None:
         raise CommandError("--from goes with --until")
     if args.until is not None and args.keep_until is not None:
-        raise CommandError("--until sets the end anew: leave out --keep-until and --drop-until")
+        raise CommandError("--until sets a new end: leave out --keep-until and --drop-until")
     fields = {"until": args.until, "from": args.starts_at, "keep_until": args.keep_until}
     return {name: value for name, value in fields.items() if value is not None}
 

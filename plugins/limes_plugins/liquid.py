@@ -118,7 +118,7 @@ class InfoKeeper:
         except (OSError, ValidationError) as error:
             reason = _first(error) if isinstance(error, ValidationError) else error
             raise backends.ConfigError(
-                [f"info_file: {self._file}: {reason} (delete it to have it made anew)"]
+                [f"info_file: {self._file}: {reason} (delete it, and it is created again)"]
             ) from None
 
 

@@ -55,7 +55,7 @@ def add_to(commands: terminal.Commands) -> None:
         "policy",
         print_policy,
         "print every policy rule with its default and what it is for",
-        terminal.argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API"),
+        terminal.argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="the API to print"),
         terminal.file_argument(
             "--config", help="print the rules that are in force with this configuration file, instead of the defaults"
         ),
