@@ -23,7 +23,7 @@ class Link(Shape):
 
 
 class Id(Shape, kw_only=False):
-    """Somebody who was found in Keystone."""
+    """A new domain or project that was found in Keystone."""
 
     id: str
 
@@ -93,6 +93,6 @@ def render_temporary(temporary: temporary_quota.TemporaryQuota, present: int) ->
 
 
 def unit_of(catalog: Catalog, ref: Ref) -> str | None:
-    """Returns the unit of a measured resource; None for counted ones, and for those that are not configured."""
+    """Returns the unit of a measured resource; None for counted ones, and for ones that are not configured."""
     resource = catalog.find(ref)
     return None if resource is None else resource.unit.value or None

@@ -1,10 +1,10 @@
-"""Follows Keystone: adds new domains and projects, renames them, and deletes those that have vanished.
+"""Follows Keystone: adds new domains and projects, renames them, and deletes vanished ones.
 
 The backend is asked with no transaction open. Invariant: only what was known *before* the backend was asked can count
 as vanished. So if two discoveries run at once, the one with the older list does not delete what the other one has just
 added.
 
-A vanished project with confirmed commitments is kept, with a warning, until they have expired: somebody pays for them.
+A vanished project with confirmed commitments is kept, with a warning, until they have expired, since they are paid for.
 Its other commitments are deleted, and so are all other vanished projects. What these have used becomes free for
 commitments that wait.
 """

@@ -5,7 +5,7 @@ starts from them. Back, the quotas of projects stay, and each domain gets the su
 locked row of the resource says which model it has.
 
 The consistency job: rows that mirror the configuration, and the constraints on domain quotas. Constraints on project
-quotas are enforced by each scrape. Every change is logged, as nobody asked for it.
+quotas are enforced by each scrape. Every change is logged, since no user asked for it.
 """
 
 import logging
@@ -76,7 +76,7 @@ def _log(limes: Limes, text: str, ref: Ref) -> None:
 
 
 class FollowOverrides:
-    """Has quota computed anew where operators have changed overrides. A process has one, which knows what it has seen
+    """Has quota computed again where operators have changed overrides. A process has one, which knows what it has seen
     last. Several processes that see the same change have the same resources computed, which writes nothing the second
     time."""
 

@@ -79,7 +79,7 @@ def _log(engine: Engine, text: str, *values: object) -> None:
 
 
 class DroppedResource(NamedTuple):
-    """A resource that is not configured, and what there is of it."""
+    """A resource that is not configured, and what is recorded about it."""
 
     ref: Ref
     holdings: Holdings
@@ -106,7 +106,7 @@ class Comparison(NamedTuple):
     """What is in the database and not in the configuration."""
 
     services: Sequence[DroppedService]
-    """Those that the collectors do not miss yet."""
+    """The ones that collectors do not miss yet."""
     resources: Sequence[DroppedResource]
     """Resources of services that stay."""
     availability_zones: Sequence[DroppedZone]
@@ -120,7 +120,7 @@ class Comparison(NamedTuple):
 
 
 class ChangedModel(NamedTuple):
-    """A resource, what there is of it, and its distribution model before and after."""
+    """A resource, what is recorded about it, and its distribution model before and after."""
 
     ref: Ref
     before: str
@@ -173,7 +173,7 @@ def _resource(limes: Limes, resource: StoredResource, now: float) -> DroppedReso
 
 @snapshot
 def compare_models(limes: Limes) -> Sequence[ChangedModel]:
-    """Leaves out resources of which there is nothing. Nothing is written."""
+    """Leaves out resources about which nothing is recorded. Nothing is written."""
     growing = {(row.service_type, row.name) for row in computed_resources(limes.engine)}
     now = limes.now()
     changed = []

@@ -1,4 +1,4 @@
-"""Tells when quota, capacity and commitments of the cloud, a domain or a project are exhausted (docs/growth.md).
+"""Forecasts when quota, capacity and commitments of the cloud, a domain or a project are exhausted (docs/growth.md).
 
 Nothing is computed in advance for projects, as nobody asks about most of them (docs/adr/0033). The work of a request is
 bounded by the number of resources and AZs, of which each has at most 90 days, and does not depend on the size of the

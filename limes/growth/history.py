@@ -1,4 +1,4 @@
-"""Tells how usage, quota, commitments and capacity have grown, by hour, day or month.
+"""Reports how usage, quota, commitments and capacity have grown, by hour, day or month.
 
 The cloud and domains have samples; the usage and commitments of a project come from its account. Days before either
 began are told as far as the use of commitments was measured.

@@ -18,8 +18,8 @@ _ALL = {
     **on_every_level(
         "forecast",
         Operation(growth.show_forecast, "cluster:show", {200: ForecastAnswer}, (), (*SELECTION, p.PER_AZ)),
-        At("Tells when quota and commitments of a domain are exhausted; what is full first comes first."),
-        At("Tells when quota and commitments of a project are exhausted; what is full first comes first."),
+        At("Forecasts when quota and commitments of a domain are exhausted, the earliest first."),
+        At("Forecasts when quota and commitments of a project are exhausted, the earliest first."),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Tells what was used and committed over a time, in hours, days, months or as a total."""
+"""Reports what was used and committed over a time, in hours, days, months or as a total."""
 
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence

@@ -59,7 +59,7 @@ _DEFER = compiled_update(MailItem.number, MailItem.due_at, lambda p: _WAITS)
 _ASSIGN = compiled_update(MailItem.number, MailItem.mail_id, lambda p: _WAITS)
 
 add_items = Insert(NewItem, MailItem, at_once=_CHUNK, finish=methodcaller("on_conflict_ignore"))
-"""Queues notifications. Those that are queued already stay as they are."""
+"""Queues notifications. Ones that are already queued stay as they are."""
 
 
 @column(str)
@@ -283,7 +283,7 @@ def _delete(kind: str, subjects: Collection[str]) -> Node:
 
 
 def change_states(engine: Engine, ended: Collection[Key], told: Mapping[Key, int]) -> None:
-    """Forgets what has ended, and remembers what is told now."""
+    """Forgets what has ended, and remembers what is notified now."""
     subjects: dict[str, list[str]] = {}
     for kind, subject in [*ended, *told]:
         subjects.setdefault(kind, []).append(subject)

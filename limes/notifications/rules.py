@@ -1,4 +1,4 @@
-"""What to tell of alerts (each once, again when it gets worse, and after it has ended), and who gets mail of it."""
+"""Which alerts to notify of (each once, again when it gets worse, and after it has ended), and who gets mail of it."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -11,15 +11,15 @@ from limes.kernel.validation.sections import Regex, Section
 from limes.notifications.alerts import Kind
 
 PREFIX = "notify:"
-"""Before the names of sinks, which tells notifications from audit events in the outbox."""
+"""Prefix of the names of sinks: it distinguishes notifications from audit events in the outbox."""
 
 Key = tuple[str, str]
 """Kind and subject."""
 
 ALERT_KINDS = frozenset(Kind) - {Kind.CAPACITY_UNREACHABLE, Kind.SCRAPES_FAIL, Kind.QUOTA_NOT_WRITTEN}
-"""The kinds of alerts that people are told of. The others are for operators, who have the metrics."""
+"""The kinds of alerts that are sent. The others are for operators, who have the metrics."""
 CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
-"""What people are told of the events of commitments."""
+"""The notifications about events of commitments."""
 SEVERAL = "several"
 """The kind of a message that has several notifications about one domain."""
 TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"

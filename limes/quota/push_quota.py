@@ -116,7 +116,7 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
 
 
 def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None:
-    """Tells the backend and records the outcome. Returns the error, if any. Gives the claim back and raises
+    """Pushes the quota and records the outcome. Returns the error, if any. Gives the claim back and raises
     `BackendPaused` if the backend is paused."""
     service, backend = limes.catalog.services[task.service_type], limes.backends.quota[task.service_type]
     error: str | None = None

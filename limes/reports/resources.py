@@ -19,7 +19,7 @@ Age = Annotated[int, Field(ge=0, description="Age of the oldest figures")]
 
 
 class ScalesWith(Shape):
-    """Which other resource's quota this one's should follow, and how fast."""
+    """Which other resource's quota this quota should follow, and how fast."""
 
     resource_name: str
     service_type: str
@@ -198,7 +198,7 @@ class QuotaSetShape(Shape):
 
 
 class ResourcesAnswer(Shape):
-    """What there is, without figures."""
+    """The services and resources, without figures."""
 
     services: list[ResourcesOfService]
     availability_zones: Sequence[str]

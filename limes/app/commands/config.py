@@ -101,8 +101,8 @@ def init(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
-    as `ConfigError`."""
+    """Reads everything that the configuration names, and asks no service except, on request, the database. Problems are
+    raised as `ConfigError`."""
     from limes.app.doctor.configuration import check_configuration
     from limes.app.doctor.contents import lines_of
     from limes.app.doctor.finding import counted
