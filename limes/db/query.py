@@ -40,7 +40,7 @@ Row = tuple[Any, ...]
 Build = Callable[P, Node]
 Values = dict[str, Any]
 _MARK = object()
-"""Stands for all values of which the body is not told."""
+"""Stands for all values that the body does not get."""
 
 
 class Options(TypedDict, total=False):
