@@ -127,7 +127,7 @@ def end_projects(
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
-    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
+    """Ends the account of resources that are no longer offered. Metering starts over if they come back."""
     if not resource_ids:
         return
     is_of = (UsageStep.resource_name == Resource.name, UsageStep.service_type == Service.type)

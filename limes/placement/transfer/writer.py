@@ -187,7 +187,7 @@ class ConsumerWriter:
         self._deleted.add(uuid)
 
     def _try_each(self, consumers: Sequence[ConsumerState]) -> list[ConsumerState]:
-        """Returns those that were refused."""
+        """Returns the refused ones."""
         return [consumer for consumer in consumers if not self._try([consumer])]
 
     def _try(self, batch: Sequence[ConsumerState]) -> bool:
