@@ -31,7 +31,7 @@ def mark_desynced(project_id: int, service_types: Sequence[str], now: float) -> 
 
 @column(str)
 def drifted_services(project_id: int, service_types: Sequence[str]) -> Node:
-    """Those services whose backend somebody else has changed, and that are not marked for a push yet."""
+    """The services whose backend was changed outside Limes, and that are not marked for a push yet."""
     is_drifted = (_ROW.drifted_at.is_null(False), _ROW.quota_desynced_at.is_null())
     query = _ROW.select(Service.type).join(Service)
     return query.where(_ROW.project == project_id, any_of(Service.type, service_types), *is_drifted)

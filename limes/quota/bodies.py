@@ -115,7 +115,7 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
 def changes_with_set(
     sets: Mapping[str, QuotaSet], name: str | None, services: Iterable[ServiceBody]
 ) -> tuple[list[QuotaChange], frozenset[Ref]]:
-    """Returns the wanted quotas, and which of them come from the set of that name. Those that the request names itself
+    """Returns the wanted quotas, and which of them come from the set of that name. Quotas that the request names itself
     win. Raises `Unprocessable` if there is no such set."""
     named = quota_changes(services)
     if name is None:

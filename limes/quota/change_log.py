@@ -58,7 +58,7 @@ def record_outcome(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
 
 
 def _record_refusals(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
-    """Records all of the request's quotas that would have changed, and those that could not even be read."""
+    """Records all of the request's quotas that would have changed, and the ones that could not even be read."""
     attempts = {change.ref: change for change in outcome.attempted}
     refusals = []
     for ref in {**attempts, **outcome.refusals}:
@@ -85,7 +85,7 @@ def record_bounds(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> N
 
 
 def record_refused_bounds(limes: Limes, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
-    """Records that a request for such bounds was refused as a whole: with those that were unacceptable."""
+    """Records that a request for such bounds was refused as a whole, with the unacceptable ones."""
     known = [(ref, refusal.message) for ref, refusal in refusals.items() if limes.catalog.find(ref) is not None]
     _emit(limes, [events.bound_refused(scope, ref, what, message, limes.initiator) for ref, message in known])
 

@@ -159,7 +159,7 @@ def _has_bursting(project_id: int, *, lock: bool) -> Node:
 
 
 def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
-    """Returns whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
+    """Returns whether the project may burst. With `lock`, that stays so until the transaction ends."""
     return bool(_has_bursting(engine, project_id, lock=lock))
 
 
@@ -190,7 +190,7 @@ add_quotas = Insert(tuple[int, int, int], DomainResource, *_FIELDS, key=2, keep=
 
 
 def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int]) -> None:
-    """Until the transaction ends, nobody else decides on sums over this domain's projects for these resources. Creates
+    """Until the transaction ends, no other one decides on sums over this domain's projects for these resources. Creates
     the rows to lock where they are missing (for a resource that has just appeared)."""
     missing = sorted(set(resources) - set(_lock_domain(engine, domain_id, resources)))
     if missing:
@@ -250,7 +250,7 @@ def _of_domain_by_name(domain_id: int, *, lock: bool) -> Node:
 
 
 def domain_quotas_by_name(engine: Engine, domain_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Returns every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends. A
+    """Returns every quota of a domain. With `lock`, they stay as they are until the transaction ends. A
     missing row means 0. With `lock` such rows are created: a row that does not exist cannot be locked."""
     if lock:
         _add_all_of_domain(engine, domain_id)

@@ -116,7 +116,7 @@ class RenderContext:
         return {"max_scraped_at": int(newest), "min_scraped_at": int(oldest), **self.staleness(oldest)}
 
     def head(self, kind: type[Hinted], ref: Ref, resource: ResourceDef, behavior: Behavior) -> Hinted:
-        """Returns a resource of a domain or project without figures. Shared by those that behave alike, which are
+        """Returns a resource of a domain or project without figures. Shared by resources that behave alike, which are
         thousands of projects: copy it, don't change it. A request shows resources of one kind."""
         key = (ref, id(behavior))
         head: Hinted | None = self._heads.get(key)
