@@ -63,7 +63,7 @@ class LimesClient:
         return document_of(answer), {} if tag is None else {"If-Match": tag.removeprefix("W/")}
 
     def discover(self, path: str, key: str) -> list[Json]:
-        """Looks for new domains or projects, and returns those that were found, with their ids."""
+        """Looks for new domains or projects, and returns the ones that were found, with their ids."""
         answer = self.request("POST", path)
         return list(document_of(answer)[key]) if answer.status_code == 202 else []
 

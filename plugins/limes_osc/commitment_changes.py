@@ -124,7 +124,7 @@ class DeleteCommitments(InProject):
     options = [_add_ids, add_yes_option]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Raises `CommandError` with those that could not be deleted; the others are."""
+        """Raises `CommandError` with the ones that could not be deleted; the others are."""
         path = self.path(parsed_args)
         confirm(parsed_args, f"Delete {len(parsed_args.ids)} commitments?")
         failed = []

@@ -61,7 +61,7 @@ class ListCommitments(base.InProject, ListOfCommitments):
     """List a project's commitments"""
 
     nothing = "No commitments were found."
-    options = [base.option("--history", action="store_true", help="Include those that have ended")]
+    options = [base.option("--history", action="store_true", help="Include ended commitments")]
     columns = COMMITMENT
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:

@@ -1,7 +1,7 @@
 """`set` and `simulate` of a domain's or a project's quotas, and `set` of bounds for quota that grows by itself.
 
 Quotas are read with their entity tag, and both simulate-put and PUT carry it as `If-Match`: what is computed from the
-present quotas (`+10%`) and what the user has agreed to never overwrites what somebody else has set meanwhile. So are
+present quotas (`+10%`) and what the user has agreed to never overwrites what someone else has set meanwhile. So are
 bounds; but for a domain, each of its projects gets the same one, so there is nothing to compare with.
 """
 
@@ -190,7 +190,7 @@ class QuotaChange:
         return "\n".join(lines)
 
     def write(self) -> str:
-        """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
+        """Changes the quotas. Returns what is still to be done, if a backend does not have the quota yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
         return text.partition("quotas have been accepted, with a warning:")[0].strip()  # that was said already
 
