@@ -185,7 +185,7 @@ class RecentKeys:
 
 # -- tokens that were ended by signing out -----------------------------------------------------------------------------
 # They are refused at once, although others have them in their caches. Keystone forgets a revoked token, but each
-# worker goes on trusting what it was told before, for `identity.cache.ttl`. So the workers share a folder, with a file
+# worker goes on trusting its earlier verdict, for `identity.cache.ttl`. So the workers share a folder, with a file
 # for each stretch of that length: a sign-out appends the token's hash, and a process that validates a token
 # looks whether a file has grown. After two stretches no cache can have the token any more, and the file goes.
 

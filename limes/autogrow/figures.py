@@ -241,6 +241,6 @@ def _mark(ids: Collection[int], now: float) -> Node:
 
 
 def mark_desynced(engine: Engine, resource: int, projects: Collection[int], now: float) -> None:
-    """The backend has to be told the quota of these projects (by id) as soon as possible."""
+    """The quota of these projects (by id) has to be pushed as soon as possible."""
     # in one order, as others do the same for other resources of the service
     _mark(engine, _lock_services(engine, resource, projects), now)

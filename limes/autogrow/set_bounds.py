@@ -182,8 +182,8 @@ def _present(limes: Limes, targets: _Targets, update: _Update, *, lock: bool) ->
 
 
 def _set(limes: Limes, targets: _Targets, update: _Update) -> _Bounds:
-    """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
-    nobody."""
+    """Writes and records what differs. Returns the bounds before. A request that changes nothing waits for
+    no other."""
     wanted = {id_: update.wanted[ref] for ref, id_ in update.ids.items()}
 
     def differing(rows: _Bounds) -> _Bounds:

@@ -19,8 +19,8 @@ What holds for all three:
   counts as `UNLIMITED`, which is a value of its own and not a number, and any other larger amount as the largest one.
   Conversions are exact (`limes.kernel.units.convert`) or an error.
 - **AZs.** An AZ is the name of a configured availability zone, or one of two conventional names: `any` for what is not
-  bound to an AZ, `unknown` for what is in one that is not configured. A backend may report any name; whoever receives
-  the report sums the AZs that are not configured into `unknown` (`limes.backends.validation`).
+  bound to an AZ, `unknown` for what is in one that is not configured. A backend may report any name: AZs that are
+  not configured are summed into `unknown` when the report arrives (`limes.backends.validation`).
 """
 
 from abc import ABC, abstractmethod

@@ -53,7 +53,7 @@ def follow_models(limes: Limes) -> None:
 def _end_growth(limes: Limes, id_: int, ref: Ref) -> None:
     engine, definition, unit = limes.engine, limes.catalog.find(ref), limes.catalog.unit_of(ref)
     autogrow.lock_domains(engine, id_)
-    if definition is not None and definition.az_separated:  # it was told by AZ what is now for all of them
+    if definition is not None and definition.az_separated:  # its quota was pushed by AZ, and is now for all of them
         mark_desynced(engine, id_, autogrow.projects_with_split(engine, id_), limes.now())
     autogrow.forget_growth(engine, id_)
     autogrow.set_due(engine, id_, None)

@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 @atomic
 def sync_catalog(limes: Limes, *, prune: bool = False) -> None:
     """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose grace
-    period is over. A service with live commitments is kept until they have ended, with a warning: somebody pays for
-    them."""
+    period is over. A service with live commitments is kept until they have ended, with a warning, since they
+    are paid for."""
     engine, now, capacitors = limes.engine, limes.now(), list(limes.backends.capacity)
     queries.add_services(engine, [(type_,) for type_ in limes.catalog.services])
     services = queries.service_ids(engine)

@@ -30,7 +30,7 @@ from limes.kernel.errors import Unavailable
 T = TypeVar("T")
 
 READS = Counter(
-    "limes_database_reads", "Requests that only read, by the server that they were begun on", ["db_name", "server"]
+    "limes_database_reads", "Requests that only read, by the server on which they started", ["db_name", "server"]
 )
 PASSED_OVER = Counter(
     "limes_replica_passed_over",

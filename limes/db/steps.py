@@ -11,8 +11,8 @@ AGAINST_ALL = "ACCESS EXCLUSIVE"
 AGAINST_WRITERS = "EXCLUSIVE"
 """Blocks writers and row locks. For indexes, triggers and foreign keys."""
 AGAINST_CHANGES = "SHARE ROW EXCLUSIVE"
-"""Blocks writers; foreign keys may lock rows. For triggers and foreign keys on a table that others refer to: whoever
-has written what the step locks next may still have to look at rows of this one."""
+"""Blocks writers; foreign keys may lock rows. For triggers and foreign keys on a table that others refer to: a
+transaction that has written what the step locks next may still have to look at rows of this one."""
 AGAINST_NOBODY = "SHARE UPDATE EXCLUSIVE"
 """Others read and write, but there is no VACUUM. For VALIDATE CONSTRAINT."""
 

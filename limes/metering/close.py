@@ -245,7 +245,7 @@ class _ClosedDay:
                     self.months.append((meter, self._month(meter, account)))
 
     def _to_tell(self, zones: Sequence[Meter], counted: Mapping[Meter, VersionedAccount]) -> Collection[Meter]:
-        """Returns where the day has to be told: elsewhere, usage was what it was before. Where AZs are covered
+        """Returns where the day has to be reported: elsewhere, usage was what it was before. Where AZs are covered
         together, they are reported together, as what counts in one depends on the others."""
         known, day = self.known, self.day
         if self.told is not None:

@@ -139,7 +139,7 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
 @tuples(tuple[str, str, str])
 def metered_by_others(resource_ids: Collection[int]) -> Node:
     """The projects (UUID), services and names of resources that were scraped last by the previous release: it has
-    deleted rows of AZs in which nothing is used any more, and told the account nothing."""
+    deleted rows of AZs in which nothing is used any more, without an entry in the account."""
     return (
         Resource.select(Project.uuid, Service.type, Resource.name)
         .join(Service, on=Resource.service == Service.id)

@@ -6,13 +6,13 @@ from limes.db.base import BaseModel
 
 
 class NotificationState(BaseModel):
-    """A condition that was told and has not ended since."""
+    """A condition that was notified and has not ended since."""
 
     kind = TextField()
     subject = TextField()
     """What it is about: UUID of a project with a resource, UUID of a commitment, or service type."""
     level = IntegerField()
-    """2 for critical, 1 for a warning: the highest that was told."""
+    """2 for critical, 1 for a warning: the highest that was notified."""
 
     class Meta:
         table_name = "notification_states"

@@ -26,16 +26,16 @@ TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
 
 
 class Decision(NamedTuple):
-    """What to do about what was told so far."""
+    """What to notify of, and what to forget."""
 
     told: Mapping[Key, int]
     ended: Collection[Key]
-    """To be forgotten, so that it will be told again."""
+    """To be forgotten, so that it will be notified again."""
 
 
 def decide(known: Mapping[Key, int], present: Mapping[Key, int], nearly: Collection[Key]) -> Decision:
-    """Compares what was told with what is. Levels are by kind and subject; a higher level is worse. `nearly` has all
-    that is there with thresholds that are lower by the hysteresis: until then, it has not ended."""
+    """Compares what was notified with what is. Levels are by kind and subject; a higher level is worse. `nearly` has
+    all that is there with thresholds that are lower by the hysteresis: until then, it has not ended."""
     told = {key: level for key, level in present.items() if level > known.get(key, 0)}
     ended = [key for key in known if key not in present and key not in nearly]
     return Decision(told, ended)

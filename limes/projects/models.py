@@ -1,4 +1,4 @@
-"""Domains, and projects: how their services are scraped and told their quota, and what these reported.
+"""Domains, and projects: how their services are scraped, when quota is pushed to them, and what they reported.
 
 A project's numbers hang on (project, resource). There is a row in `project_resources` as soon as the project was
 scraped once, and no quota or usage without it.
@@ -77,7 +77,7 @@ class ProjectService(BaseModel):
     push_claimed_until = peewee.DoubleField(null=True)
     """While a process writes the quota into the backend: until when no other does. The proof of the claim."""
     scrape_state = peewee.TextField(default="")
-    """What the backend wants to be told again with the next scrape."""
+    """An opaque text that the backend gets back with the next scrape."""
     failing_since = peewee.DoubleField(null=True)
     """When the first of the scrapes that have failed in a row was made. Means nothing without a `scrape_error`."""
     domain_id = peewee.IntegerField(null=True)

@@ -142,7 +142,7 @@ def record_success(
 
 @writes
 def set_drift(id_: int, since: float) -> Node:
-    """Records since when the backend enforces another quota than it was told."""
+    """Records since when the backend enforces another quota than the pushed one."""
     return ProjectService.update(drifted_at=since).where(ProjectService.id == id_)
 
 

@@ -95,7 +95,7 @@ def record_refused_bursting(limes: Limes, scope: Scope, enabled: bool, message: 
 
 
 def request_push(limes: Limes, project_id: int, service_types: Sequence[str]) -> None:
-    """Marks the backends of these services: they have to be told this project's quota, as soon as possible."""
+    """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
     mark_desynced(limes.engine, project_id, service_types, limes.now())
 
 

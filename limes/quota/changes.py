@@ -76,7 +76,7 @@ class QuotaOutcome:
     refusals: Mapping[Ref, Refusal] = field(default_factory=dict)
     changed: Sequence[ChangedQuota] = ()
     backend_errors: Sequence[str] = ()
-    """Why backends could not be told yet. The quotas are accepted all the same."""
+    """Why pushes have failed so far. The quotas are accepted all the same."""
     attempted: Sequence[ChangedQuota] = ()
     """What would have changed if nothing had been refused."""
     repaired: Sequence[str] = ()

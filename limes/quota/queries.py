@@ -107,8 +107,8 @@ def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int])
 
 @keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
-    """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, nobody
-    else changes them until the transaction ends."""
+    """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, they
+    stay as they are until the transaction ends."""
     row = ProjectResource
     query = row.select(*(getattr(row, name) for name in ProjectResourceRow._fields))
     query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
@@ -142,8 +142,8 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 
 @mapping(tuple[str, str], SetByPeople)
 def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
-    """Every quota of a project and its bounds, without resources that were never scraped. With `lock`, nobody else
-    changes any of them until the transaction ends."""
+    """Every quota of a project and its bounds, without resources that were never scraped. With `lock`, they stay
+    as they are until the transaction ends."""
     row = ProjectResource.alias("pr")
     columns = (Service.type, Resource.name, row.quota, row.max_quota, row.min_quota, row.forbids_autogrowth)
     query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)

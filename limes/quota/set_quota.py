@@ -7,7 +7,7 @@ quotas never exceeds the capacity. To check the sums, a transaction locks the do
 that, for a domain's quota, the rows of the resources. So the second of two requests sees what the first wrote.
 
 The quota is pushed after the commit. The change marks the backends in its own transaction, and the push job serves
-those that could not be told at once, so a crash in between loses nothing.
+those that could not be reached at once, so a crash in between loses nothing.
 
 Bursting can only be switched off while the usage of every resource is within its quota: the backend gets the plain
 quota from then on. Source: the original.

@@ -149,8 +149,8 @@ def _is_of(project: peewee.Field, uuids: Collection[str]) -> peewee.ColumnBase:
 
 @keyed(int, "id", LockedRequest)
 def lock_family(request_id: int) -> Node:
-    """The request, the one that it was passed on from, and those that it was passed on as, by id. Nobody else changes
-    their state until the transaction ends."""
+    """The request, the one that it was passed on from, and those that it was passed on as, by id. Their state
+    stays as it is until the transaction ends."""
     request = QuotaRequest.alias()
     origin = request.select(request.passed_on_from).where(request.id == request_id)
     is_same = (QuotaRequest.id == request_id) | (QuotaRequest.passed_on_from == request_id)

@@ -33,7 +33,7 @@ class Supervisor:
         self._log_folder = log_folder
         self._children: list[Child] = []
         self.stopped = False
-        """Whether we were told to stop."""
+        """Whether a stop was requested."""
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
