@@ -73,7 +73,9 @@ class TemporaryQuota(Shape):
     quota: Amount
     starts_at: Time = field(name="from")
     until: Time
-    quota_before: Annotated[int, Field(ge=0, description="to which it goes back; not if planned")] | None = None
+    quota_before: (
+        Annotated[int, Field(ge=0, description="to which it goes back; missing if it is only planned")] | None
+    ) = None
     over_by: Annotated[int, Field(ge=0, description="what was not given back so far")] | None = None
     problem: Annotated[str, Field(description="why it could not begin, or not be given back")] | None = None
 

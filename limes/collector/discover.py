@@ -92,7 +92,7 @@ def _merge_domains(limes: Limes) -> tuple[list[DomainInfo], list[str]]:
     known = set(limes.engine.snapshot(lambda: queries.domain_ids(limes.engine)))
     listed = calls.list_domains(limes.backends.discovery, rules.except_domains, rules.only_domains)
     if known and not listed:
-        raise BackendError("while listing domains: there are none at all, which is not believed; nothing is deleted")
+        raise BackendError("while listing domains: there are none at all, which cannot be right; nothing is deleted")
     vanished = known - {domain.id for domain in listed}
     projects = limes.engine.snapshot(lambda: queries.projects_of_domains(limes.engine, vanished))
     delete_unconfirmed(limes, projects)

@@ -58,7 +58,7 @@ def advise(plan: Plan, unit: Unit) -> str:
     """Returns what would work if not all of it is possible at once."""
     parts = [f"{unit.render(plan.confirmable_now)} could be confirmed now"] if plan.confirmable_now else []
     if plan.confirmable_at is None:
-        parts.append(f"{unit.render(plan.missing)} are missing for all of it, at any time that can be foreseen")
+        parts.append(f"for all of it, capacity for {unit.render(plan.missing)} is missing in the foreseeable future")
     else:
         date = render_time(ceil(plan.confirmable_at))
         parts.append(f"all of it from {date} on, as far as can be foreseen: ask for it with that time as confirm_by")

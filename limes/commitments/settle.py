@@ -46,7 +46,7 @@ def _renew(limes: Limes, resource_id: int, before: float) -> None:
         except store.RENEWAL_ERRORS as error:
             if str(error) != commitment.renewal_error:
                 queries.update(limes.engine, replace(commitment, renewal_error=str(error)))
-                text = "commitment %d is not renewed, which is tried again until it ends: %s"
+                text = "commitment %d could not be renewed; this is tried again until it ends: %s"
                 limes.engine.after_commit(partial(log.warning, text, commitment.id, error))
     store.record(limes, changes, now)
 

@@ -29,7 +29,7 @@ class UsageOfResource(OfResource):
     """One resource, the oldest first."""
 
     availability_zone: str | None = None
-    since: Annotated[Time, Field(description="when the oldest data begin that there are, whatever was asked for")]
+    since: Annotated[Time, Field(description="when the oldest data begin, whatever was asked for")]
     days: Annotated[list[UsageDay], Field(description="empty if hours or months were asked for")]
     hours: list[UsageDay] | None = None
     months: list[UsageDay] | None = None

@@ -112,7 +112,7 @@ class GrowthOfResource:
     az: str
     points: list[Point]
     since: int
-    """When the oldest data begin that there are of the resource, whatever was asked for."""
+    """When the oldest data begin of the resource, whatever was asked for."""
 
 
 class Growth(NamedTuple):

@@ -12,8 +12,8 @@ _ALL = {
     **on_every_level(
         "usage-history",
         Operation(growth.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _HISTORY),
-        At("Shows the same of a domain, without capacity."),
-        At("Shows the same of a project, without capacity."),
+        At("Shows the same for a domain, without capacity."),
+        At("Shows the same for a project, without capacity."),
     ),
     **on_every_level(
         "forecast",

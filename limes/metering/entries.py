@@ -85,11 +85,11 @@ def _check_as_of(as_of: int, end: int, times: Sequence[Bucket], now: int, closed
     if as_of > now:
         raise BadRequest(f"query parameter as_of: expected no time in the future; it is {render_time(now)} now")
     if any(bucket.granularity is Granularity.HOUR for bucket in times):
-        raise BadRequest("query parameter as_of: what was said before a correction is kept of days and months only")
+        raise BadRequest("query parameter as_of: figures from before a correction are kept for days and months only")
     closed_until = min(closed_until, as_of)
     if end > closed_until:
         raise BadRequest(
-            "query parameter as_of: what was said at a time is kept of days and months that were closed then;"
+            "query parameter as_of: past figures are kept for days and months that were closed at that time;"
             f" expected an `until` of {render_time(day_of(closed_until))} or before"
         )
 

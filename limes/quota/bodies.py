@@ -43,7 +43,7 @@ class TemporaryResourceBody(ResourceBody):
     keep_until: Annotated[
         StrictBool | None,
         Field(
-            description="whether a temporary quota that there is keeps its end; without it, a quota that changes has"
+            description="whether an existing temporary quota keeps its end; without it, a quota that changes has"
             " none, and one that stays the same keeps it"
         ),
     ] = None

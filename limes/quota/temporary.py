@@ -33,7 +33,7 @@ class Term:
     starts_at: float | None = None
     """None: at once."""
     keep_until: bool | None = None
-    """Whether a temporary quota that there is keeps its end. None: if the quota stays as it is."""
+    """Whether an existing temporary quota keeps its end. None: if the quota stays as it is."""
 
 
 ALWAYS = Term()

@@ -36,7 +36,7 @@ add_growth_options = titled(
 add_grant_option = repeated(
     "--min-quota",
     metavar=_AMOUNT,
-    help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
+    help="Grant at least this much of a quota that grows by itself, such as compute/cores=50; `none` takes"
     " it back; may be repeated",
 )
 """What cloud admins grant a project."""
@@ -122,9 +122,9 @@ def _wanted_bounds(limes: LimesClient, args: argparse.Namespace) -> tuple[str, M
     `CommandError`."""
     grants = list(getattr(args, "min_quota", ()))
     if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
-        raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
+        raise CommandError("limits cannot be set together with whether quota grows: use two commands")
     if args.max_quota and grants:
-        raise CommandError("limits and grants are not set in the same request: use two commands")
+        raise CommandError("limits and grants cannot be set together: use two commands")
     if args.max_quota:
         return "max_quota", changes.read_wanted_quotas(limes, args.max_quota, "--max-quota")
     if grants:

@@ -202,5 +202,5 @@ def _lines(rules: Sequence["Rule"], overrides: Mapping[str, Any]) -> Iterator[st
             yield f'#"{rule.name}": "{rule.check}"\n'
     others = overrides.keys() - {rule.name for rule in rules}
     for name in sorted(others):
-        yield "# Not one of our rules: it is for others to refer to, or nothing uses it (limes doctor knows)."
+        yield "# Not a rule of Limes: other rules refer to it, or nothing uses it (limes doctor says which)."
         yield f'"{name}": "{overrides[name]}"\n'

@@ -41,7 +41,7 @@ def add_to(actions: terminal.Commands) -> None:
         terminal.flag("--fresh", "read everything again, and ignore the state file"),
         *(terminal.add_json_option, terminal.add_config_option_below),
         description="Writes what differs, so it may be interrupted and repeated: it goes on where it was.",
-        codes={0: "both are the same", 1: "both differ at last, or an error"},
+        codes={0: "both are the same", 1: "they still differ, or an error"},
     )
 
 

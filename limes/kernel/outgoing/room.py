@@ -131,7 +131,7 @@ class Room:
         while not self._take(share, counted, limit):
             now = time.monotonic()
             if now > until or (now > began + self._patience and self._is_largest(share)):
-                raise BackendOutage(f"{where}: there is no memory for the answer beside others (answers.memory)")
+                raise BackendOutage(f"{where}: other answers leave no memory for this one (answers.memory)")
             time.sleep(_AGAIN)
 
     def end_reading(self, share: "Share") -> None:

@@ -42,7 +42,7 @@ class _DeadlineReader(io.RawIOBase):
     def readinto(self, buffer: Any) -> Any:
         remaining = self._until - time.monotonic()
         if remaining <= 0:
-            raise TimeoutError("the time for this answer is over")
+            raise TimeoutError("this answer took too long")
         with contextlib.suppress(OSError):  # it is closed: the next line says so
             self._sock.settimeout(remaining)
         return self._raw.readinto(buffer)

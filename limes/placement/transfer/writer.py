@@ -203,7 +203,7 @@ class ConsumerWriter:
             self._write([consumer])
         except Refused as error:
             return str(error)
-        return "could be written at last; run the import again"
+        return "was written at the last attempt; run the import again"
 
     def _write(self, batch: Sequence[ConsumerState]) -> None:
         typed = batch[0].owner.consumer_type is not None

@@ -1376,7 +1376,7 @@ export interface components {
             from: number;
             /** @description UNIX timestamp, in whole seconds */
             until: number;
-            /** @description to which it goes back; not if planned */
+            /** @description to which it goes back; missing if it is only planned */
             quota_before?: number;
             /** @description what was not given back so far */
             over_by?: number;
@@ -1400,7 +1400,7 @@ export interface components {
              */
             from?: number | null;
             /**
-             * @description whether a temporary quota that there is keeps its end; without it, a quota that changes has none, and one that stays the same keeps it
+             * @description whether an existing temporary quota keeps its end; without it, a quota that changes has none, and one that stays the same keeps it
              * @default null
              */
             keep_until?: boolean | null;
@@ -1507,7 +1507,7 @@ export interface components {
             /** @description only of measured resources */
             unit?: string;
             availability_zone?: string;
-            /** @description when the oldest data begin that there are, whatever was asked for */
+            /** @description when the oldest data begin, whatever was asked for */
             since: number;
             /** @description empty if hours or months were asked for */
             days: components["schemas"]["UsageDay"][];
