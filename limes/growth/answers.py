@@ -93,7 +93,7 @@ class ResourceForecast(OfResource):
 
 
 class ForecastAnswer(Shape):
-    """What is full first comes first. `sampled_at` is when usage and limits were looked at."""
+    """What will be full first is at the top. `sampled_at` is when usage and limits were looked at."""
 
     forecasts: list[ResourceForecast]
     sampled_at: Time | None = None

@@ -52,7 +52,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecasts:
-    """What is full first comes first. `sampled_at` is None before the first sample."""
+    """What will be full first is at the top. `sampled_at` is None before the first sample."""
 
     forecasts: list[Forecast]
     sampled_at: int | None

@@ -671,7 +671,7 @@ export interface components {
             /** @default null */
             resources?: components["schemas"]["ForbidAutogrowthResourceBody"][] | null;
         };
-        /** @description What is full first comes first. `sampled_at` is when usage and limits were looked at. */
+        /** @description What will be full first is at the top. `sampled_at` is when usage and limits were looked at. */
         ForecastAnswer: {
             forecasts: components["schemas"]["ResourceForecast"][];
             /** @description UNIX timestamp, in whole seconds */
