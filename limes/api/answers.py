@@ -23,7 +23,7 @@ class Link(Shape):
 
 
 class Id(Shape, kw_only=False):
-    """Somebody who was found in Keystone."""
+    """A new domain or project that was found in Keystone."""
 
     id: str
 
@@ -73,7 +73,9 @@ class TemporaryQuota(Shape):
     quota: Amount
     starts_at: Time = field(name="from")
     until: Time
-    quota_before: Annotated[int, Field(ge=0, description="to which it goes back; not if planned")] | None = None
+    quota_before: (
+        Annotated[int, Field(ge=0, description="to which it goes back; missing if it is only planned")] | None
+    ) = None
     over_by: Annotated[int, Field(ge=0, description="what was not given back so far")] | None = None
     problem: Annotated[str, Field(description="why it could not begin, or not be given back")] | None = None
 
@@ -93,6 +95,6 @@ def render_temporary(temporary: temporary_quota.TemporaryQuota, present: int) ->
 
 
 def unit_of(catalog: Catalog, ref: Ref) -> str | None:
-    """Returns the unit of a measured resource; None for counted ones, and for those that are not configured."""
+    """Returns the unit of a measured resource; None for counted ones, and for ones that are not configured."""
     resource = catalog.find(ref)
     return None if resource is None else resource.unit.value or None

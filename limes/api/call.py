@@ -57,7 +57,7 @@ class Operation(web_operation.Operation):
     answers: Mapping[int, Any] = field(default_factory=dict)
     """By status: a shape, `str` for a plain text that may be empty, or None for no body."""
     errors: tuple[int, ...] = ()
-    """Statuses besides those that every operation has. All of them are plain texts."""
+    """Statuses besides the common ones of every operation. All of them are plain texts."""
     parameters: tuple[Parameter, ...] = ()
     body: type[RequestBody] | None = None
     tagged: bool = False
@@ -84,7 +84,7 @@ class Call(web.Call[ApiCollaborators]):
 
     @property
     def limes(self) -> Limes:
-        """What use cases work with. For those that change something, see `as_caller`."""
+        """What use cases work with. For use cases that change something, see `as_caller`."""
         return self.deps.limes
 
     @property

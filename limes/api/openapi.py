@@ -159,7 +159,7 @@ def _path_parameters(path: str) -> list[Json]:
 
 
 def _schemas(operations: Collection[Operation]) -> Json:
-    """Schemas by the names of the types. Answers have no other fields than those that are listed."""
+    """Schemas by the names of the types. Answers have only the fields that are listed."""
     answers = [shape for operation in operations for shape in operation.answers.values() if _is_shape(shape)]
     schemas: Json = {}
     for shape in dict.fromkeys(answers):

@@ -24,7 +24,7 @@ from limes.web.call import Answer
 
 @dataclass(frozen=True, slots=True)
 class IfMatch:
-    """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags. An
+    """The change is only wanted if no other was made meanwhile: quotas and bursting have one of these tags. An
     optimistic lock (`limes.quota.rules.quota_tag`). It is checked under the locks of the change itself, so that of
     several callers who saw the same state only one can win."""
 
@@ -34,7 +34,7 @@ class IfMatch:
         """Raises `PreconditionFailed` if the present tag is another one. It must not change until the commit."""
         if present not in self.tags:
             raise PreconditionFailed(
-                "the quotas are not those that If-Match names: somebody has changed them since."
+                "the quotas have changed since the state that If-Match names."
                 " Nothing was changed. GET them again for the present ETag"
             )
 

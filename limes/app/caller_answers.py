@@ -43,7 +43,7 @@ class VersionsAnswer(Shape):
 
 
 class KeystoneName(Shape):
-    """Somebody or something in Keystone; what the token does not say is null or empty."""
+    """A user, project or domain in Keystone; what the token does not say is null or empty."""
 
     id: str | None
     name: str | None
@@ -149,7 +149,7 @@ class ProjectRights(Shape):
     move_commitments: Annotated[
         bool, Needs("project:edit"), Field(description="mark for transfer, and take what others have marked")
     ]
-    delete_commitments: Annotated[bool, Needs("project:uncommit"), Field(description="those that are not confirmed")]
+    delete_commitments: Annotated[bool, Needs("project:uncommit"), Field(description="unconfirmed commitments")]
     raise_quota: Raising
     raise_lowpriv_quota: Raising
     lower_quota: Raising
@@ -157,7 +157,7 @@ class ProjectRights(Shape):
     set_quota: SettingQuota
     limit_growth: LimitingGrowth
     grant_growing: Annotated[bool, Field(description="quota that grows by itself: what a project gets at least")]
-    take_back_commitments: Annotated[bool, Field(description="those that were made a short while ago")]
+    take_back_commitments: Annotated[bool, Field(description="commitments that were made a short while ago")]
 
 
 class Rights(Shape):

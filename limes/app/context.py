@@ -38,7 +38,7 @@ class Telemetry:
     any thread after the commit. Must not raise, and must be quick."""
 
     def drift_found(self, service_type: str) -> None:
-        """A scrape found a project whose backend quota somebody else has changed."""
+        """A scrape found a project whose backend quota was changed outside Limes."""
 
     def drift_repaired(self, service_type: str) -> None:
         """The backend got the right quota again."""
@@ -48,7 +48,7 @@ class Telemetry:
 
 
 PushQuota = Callable[["Limes", int, Sequence[str]], Sequence[str]]
-"""Tells the backends of these services (types) the quota of a project (id); returns one line for each error."""
+"""Pushes the quota of a project (id) to the backends of these services (types); returns one line for each error."""
 
 
 @dataclass(frozen=True, kw_only=True)

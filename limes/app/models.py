@@ -33,7 +33,7 @@ def _tables() -> Iterator[type[BaseModel]]:
 
 _SORTED = peewee.sort_models(_tables())  # type: ignore[attr-defined]  # no types of it
 MODELS: tuple[type[BaseModel], ...] = tuple(one for one in _SORTED if one not in ON_POSTGRESQL)
-"""Tables that both databases have. Those that others refer to come first."""
+"""Tables that both databases have. Tables that others refer to come first."""
 
 LOCK_ORDER: tuple[type[BaseModel], ...] = (
     CommitmentKey,

@@ -154,7 +154,7 @@ _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204"
 _BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.MIN_QUOTA: "MinQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
 """How payloads name the bounds of growth."""
 _BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
-"""What happens to commitments by time and capacity, even if it is noticed during somebody's request."""
+"""What happens to commitments by time and capacity, even if it is noticed during a user's request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class Reason(enum.StrEnum):
     """Why it was changed. Limes does all but the first by itself."""
 
     REQUEST = "request"
-    """Somebody asked for it."""
+    """A user asked for it."""
     AUTO_APPROVAL = "auto-approval"
     """The first scrape found the quota that the backend gives to every new project."""
     CONSTRAINT = "constraint"
@@ -34,7 +34,7 @@ class Reason(enum.StrEnum):
     AUTOGROW = "autogrow"
     """It follows usage and commitments."""
     TEMPORARY_QUOTA = "temporary-quota"
-    """A quota for a time has begun or ended."""
+    """A quota for a time has started or ended."""
     DISTRIBUTION_MODEL = "distribution-model"
     """The operator has changed how quota of the resource is distributed."""
     VANISHED = "vanished"

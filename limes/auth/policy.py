@@ -58,7 +58,7 @@ class Policy:
 
     def allows(self, rule: str, identity: Identity, target: Mapping[str, Any] | None = None) -> bool:
         """Returns whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`). A rule
-        that nobody defined means no, as in the original. Decisions are remembered for a few seconds."""
+        that is not defined means no, as in the original. Decisions are remembered for a few seconds."""
         key = (rule, identity, *sorted((target or {}).items()))
         now = time.monotonic()
         if now >= self._fresh_until or len(self._decisions) >= _CACHE_SIZE:

@@ -104,8 +104,8 @@ def open_session(
     settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS, threads: int | None = None
 ) -> CloudSession:
     """Returns a session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
-    `threads` are those that answer requests, in processes that do: some of them never wait for Keystone. With sample
-    identities the session carries the sample's `own_token`, and knows only the configured endpoints."""
+    `threads` is the number of threads that answer requests, where there are any: some of them never wait for Keystone.
+    With sample identities the session carries the sample's `own_token`, and knows only the configured endpoints."""
     if settings.method != "keystone":
         own_token = settings.sample.own_token if settings.method == "sample" else "admin"
         session = keystone_session(

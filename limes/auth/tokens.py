@@ -1,4 +1,4 @@
-"""What is known of tokens while many threads ask: verdicts, for a while, and those that were revoked."""
+"""What is known of tokens while many threads ask: verdicts, for a while, and revoked tokens."""
 
 import contextlib
 import hashlib
@@ -19,12 +19,12 @@ from limes.kernel.errors import LimesError, Unauthorized, Unavailable
 from limes.kernel.system import Clock
 
 _PATIENCE = 0.25
-"""Seconds. A Keystone in good health has answered by then, so nobody is refused in a short rush."""
+"""Seconds. A healthy Keystone has answered by then, so no request is refused in a short rush."""
 
 
 class Gate:
     """Bounds how many threads wait for Keystone, so that the others go on answering those whose tokens are known: lets
-    `at_once` through, or any number. Others wait while all of these have just begun, and are refused otherwise. A
+    `at_once` through, or any number. Others wait while all of these have just started, and are refused otherwise. A
     process has one gate for all that waits there: a bound for each kind would let several kinds take all threads."""
 
     def __init__(self, at_once: int | None = None, patience: float = _PATIENCE) -> None:
@@ -32,7 +32,7 @@ class Gate:
         self._patience = patience
         self._numbers = itertools.count()
         self._begun: dict[int, float] = {}
-        """When each of those inside has begun, the oldest first."""
+        """When each of those inside has started, the oldest first."""
         self._changed = threading.Condition()
 
     @contextmanager
@@ -106,7 +106,7 @@ class TokenCache:
 
     def __init__(self, clock: Clock, *, ttl: float, negative_ttl: float, size: int, gate: Gate | None = None) -> None:
         """`ttl` and `negative_ttl` are in seconds; at most `size` valid and `size` invalid tokens are remembered.
-        `gate` is for all threads that have to wait: those that ask, and those that wait for another one's answer."""
+        `gate` is for all threads that have to wait: for Keystone, or for the answer to another thread's question."""
         self._gate = gate
         self._clock = clock
         self._ttl = ttl
@@ -127,7 +127,7 @@ class TokenCache:
         if entry is not None:
             return entry.verdict
         with self._gate.admit() if self._gate else nullcontext():
-            entry = self._entry(key)  # somebody may have asked while this thread waited
+            entry = self._entry(key)  # another thread may have asked while this one waited
             return entry.verdict if entry is not None else self._ask_once(key, ask)
 
     def _entry(self, key: bytes) -> _Entry | None:
@@ -185,8 +185,8 @@ class RecentKeys:
 
 # -- tokens that were ended by signing out -----------------------------------------------------------------------------
 # They are refused at once, although others have them in their caches. Keystone forgets a revoked token, but each
-# worker goes on trusting what it was told before, for `identity.cache.ttl`. So the workers share a folder, with a file
-# for each stretch of that length: whoever signs somebody out appends the token's hash, and whoever validates a token
+# worker goes on trusting its earlier verdict, for `identity.cache.ttl`. So the workers share a folder, with a file
+# for each stretch of that length: a sign-out appends the token's hash, and a process that validates a token
 # looks whether a file has grown. After two stretches no cache can have the token any more, and the file goes.
 
 _HASH = 32

@@ -1,4 +1,4 @@
-"""Identities without Keystone: the sample's, which need no server, and those that requests claim for themselves.
+"""Identities without Keystone: the sample's, which need no server, and identities that requests claim for themselves.
 
 Sample identities come from the configuration, and are for a first look and for tests. Everybody who can read the
 configuration can be anybody, so they are only served on loopback (`IdentitySettings.refuse_exposure`).

@@ -107,12 +107,12 @@ def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, 
 
 
 _PATIENCE = 10.0
-"""Seconds until quota is computed. So many projects that are seen for the first time are computed together."""
+"""Seconds until quota is computed. Projects that are seen for the first time within them are computed together."""
 
 
 def raise_to_demand(limes: Limes, places: Collection[tuple[int, int]], now: float) -> None:
     """Grants what these projects need of these resources, given as (project id, resource id). To be called inside the
-    transaction that has changed the need. Does nothing where people set quota, or where no collector has begun to
+    transaction that has changed the need. Does nothing where people set quota, or where no collector has started to
     compute it. Six statements for each resource, and some more where quota is raised."""
     projects: dict[int, set[int]] = defaultdict(set)
     for project, resource in places:

@@ -13,7 +13,7 @@ that locks the resource and these projects. Invariants:
 - A project's quota is the sum of its quota by AZ, and covers what it needs in each AZ.
 
 The same state gives the same quotas, but for small changes, which wait (`limes.autogrow.redistribution`). A process
-that is killed between two pieces leaves such a state to others, who begin anew when its lease is over.
+that is killed between two pieces leaves such a state to others, which start again when its lease is over.
 """
 
 import logging
@@ -182,7 +182,7 @@ def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[P
     rows = [row for row in figures.projects if row.quota != quotas[row.project_id]]
     told = {row.project_id for row in rows}
     definition = limes.catalog.find(claim.ref)
-    if definition is not None and definition.az_separated:  # the backend is told, too, what has only moved
+    if definition is not None and definition.az_separated:  # what has only moved between AZs is pushed, too
         told |= {each.id for each in present if each.old != each.new or _set_by_people(figures, each.id)}
     if told:
         autogrow_figures.mark_desynced(engine, resource, sorted(told), now)

@@ -67,7 +67,7 @@ class Figures:
     usage: Mapping[int, Mapping[str, int]]
     """By project id and AZ, like all that follow."""
     recent: Mapping[int, Mapping[str, tuple[int, int]]]
-    """The smallest and largest usage of late, where it has changed."""
+    """The smallest and largest recent usage, where it has changed."""
     committed: Mapping[int, Mapping[str, int]]
     """Only confirmed commitments."""
     quotas: Mapping[int, Mapping[str, AZQuota]]
@@ -123,8 +123,8 @@ def read_figures(
     engine: Engine, resource: int, now: float, retention: float, *, projects: _Some = None, lock: bool = False
 ) -> Figures:
     """Returns the figures of a resource, of these projects or of all. `retention` is how far back recent usage
-    reaches, in seconds. With `lock`, nobody else changes usage or quota of these projects until the transaction ends;
-    and nobody changes commitments while the caller has locked the resource."""
+    reaches, in seconds. With `lock`, usage and quota of these projects stay as they are until the transaction ends;
+    so do commitments while the caller has locked the resource."""
     found = _projects(engine, resource, projects, lock=lock)
     usage = _usage(engine, resource, projects)
     recent: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
@@ -241,6 +241,6 @@ def _mark(ids: Collection[int], now: float) -> Node:
 
 
 def mark_desynced(engine: Engine, resource: int, projects: Collection[int], now: float) -> None:
-    """The backend has to be told the quota of these projects (by id) as soon as possible."""
+    """The quota of these projects (by id) has to be pushed as soon as possible."""
     # in one order, as others do the same for other resources of the service
     _mark(engine, _lock_services(engine, resource, projects), now)

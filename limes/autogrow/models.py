@@ -6,7 +6,7 @@ from limes.projects.models import OfProjectAZ, ProjectResource
 
 
 class UsageChanges(OfProjectAZ):
-    """How a project's usage in one AZ has changed of late. There is no row where it has not.
+    """How a project's usage in one AZ has changed recently. There is no row where it has not.
 
     Together with the present usage, this is enough for the smallest and largest usage within the retention period.
     """

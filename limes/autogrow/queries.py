@@ -1,8 +1,8 @@
 """When quota that follows usage has to be computed, and who does it; and how a resource gets, or loses, such quota.
 
 A resource is due from `resources.quota_due_at` on. That time is null where people set quota, and then nothing here
-changes it. Whoever computes it claims it first, for a lease: nobody else does the same meanwhile, also if it becomes
-due again.
+changes it. A collector that computes it claims it first, for a lease: no other does the same meanwhile, also if it
+becomes due again.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -55,8 +55,8 @@ def _claim(resource: int, until: float) -> Node:
 
 
 def claim(engine: Engine, resources: Collection[int], now: float, lease: float, never: float) -> int | None:
-    """Returns the one of these resources that has been due longest, and that nobody has locked or computes. It belongs
-    to the caller until the end of the lease, and is due then at the latest."""
+    """Returns the one of these resources that has been due longest, and is neither locked nor being computed. It
+    belongs to the caller until the end of the lease, and is due then at the latest."""
     due = _lock_due(engine, resources, now, never)
     if due is not None:
         _claim(engine, due, lease)
@@ -193,7 +193,7 @@ def domain_sums(resource: int) -> Node:
 
 @column(int)
 def lock_domains(resource: int) -> Node:
-    """Until the transaction ends, nobody else decides on sums over projects for this resource."""
+    """Until the transaction ends, no other one decides on sums over projects for this resource."""
     row = DomainResource
     return lock(row.select(row.domain).where(row.resource == resource).order_by(row.domain))
 
@@ -212,7 +212,7 @@ def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]
 @mapping(tuple[int, int], SetByPeople)
 def autogrow_bounds(resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None, *, lock: bool) -> Node:
     """The bounds of these projects, or of all projects of a domain, by project and resource, in the order of resources.
-    What was never scraped is missing. With `lock`, nobody else changes them until the transaction ends. The resources
+    What was never scraped is missing. With `lock`, they stay as they are until the transaction ends. The resources
     are to be locked before."""
     row = ProjectResource
     among = Project.select(Project.id).where(Project.domain == domain_id) if project_ids is None else project_ids

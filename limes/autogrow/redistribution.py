@@ -1,4 +1,4 @@
-"""From computed quotas to those that are written now: small changes wait, so that the history stays readable.
+"""From computed quotas to the ones that are written now: small changes wait, so that the history stays readable.
 
 A change waits if it is small, the last one was not long ago, what the project has now covers all it needs, and is
 within its bounds. But no change waits that makes room for others: with what waits, no AZ has more quota than computed,
@@ -74,7 +74,7 @@ def cover(present: Quotas, needed: Quotas) -> Quotas:
 def choose_changes(
     capacity: Mapping[str, int], proposals: Sequence[Proposal], rule: AutogrowRule, now: float
 ) -> list[Proposal]:
-    """Returns the proposals to write now, in their order: those that change something, without those that wait."""
+    """Returns the proposals to write now, in their order: those that change something and need not wait."""
     waiting = {each.id: each for each in proposals if each.old != each.new and each.may_wait(rule, now)}
     if waiting:
         _release(waiting, capacity, proposals)
@@ -82,7 +82,7 @@ def choose_changes(
 
 
 def _release(waiting: dict[int, Proposal], capacity: Mapping[str, int], proposals: Sequence[Proposal]) -> None:
-    """Takes those that must not wait out of `waiting`."""
+    """Removes from `waiting` the proposals that must not wait."""
     computed = _sum(each.new for each in proposals)
     kept = computed.copy()
     for each in waiting.values():
@@ -113,7 +113,7 @@ _ROUNDS = 8
 def split(
     capacity: Mapping[str, int], proposals: Sequence[Proposal], changes: Sequence[Proposal], size: int
 ) -> Iterator[list[Proposal]]:
-    """Yields the changes (some of the proposals) in pieces of so many, in an order in which they can be written. After
+    """Yields the changes (some of the proposals) in pieces, in an order in which they can be written. After
     each piece, no AZ and not all of them together have more quota than at first, or than `choose_changes` allows. What
     can only be changed together, as quota of one project goes to another AZ and vice versa, is one piece."""
     sums = _sum(each.old for each in proposals)

@@ -4,9 +4,9 @@ Four steps, each for all projects at once. The first is always granted, even bey
 the capacity goes.
 
 1. What is needed: the larger of confirmed commitments and usage.
-2. The largest usage of late.
-3. Growth: more than the larger of confirmed commitments and the smallest usage of late, by a factor.
-4. A base quota for whoever has less, in no particular AZ.
+2. The largest recent usage.
+3. Growth: more than the larger of confirmed commitments and the smallest recent usage, by a factor.
+4. A base quota for projects that have less, in no particular AZ.
 
 A project's own bounds come first in each step after the first: a minimum is granted even beyond the capacity, and a
 maximum lowers what is wanted. Where not all wishes fit, everybody gets the same share of theirs. Only integers, and the
@@ -32,7 +32,7 @@ class Step(enum.StrEnum):
     NEEDED = "needed"
     """Usage, or confirmed commitments."""
     RECENT_USAGE = "recent-usage"
-    """The largest usage of late."""
+    """The largest recent usage."""
     GROWTH = "growth"
     BASE = "base"
     MINIMUM = "minimum"
@@ -41,7 +41,7 @@ class Step(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a project uses in one AZ, now and of late, and its confirmed commitments there."""
+    """What a project uses in one AZ, now and recently, and its confirmed commitments there."""
 
     usage: int = 0
     smallest: int = 0
@@ -62,7 +62,7 @@ _NOTHING = Demand()
 def demand_by_az(
     usage: Mapping[str, int], recent: Mapping[str, tuple[int, int]], committed: Mapping[str, int], *, is_pooled: bool
 ) -> dict[str, Demand]:
-    """Returns the demand of a project, given its usage, the smallest and largest usage of late where it has changed,
+    """Returns the demand of a project, given its usage, the smallest and largest recent usage where it has changed,
     and its confirmed commitments. `is_pooled` says that commitments are not for single AZs: then those in `any` cover
     usage wherever it is. Usage in an unknown AZ is needed in no particular one, and nothing grows from it: nobody could
     use quota there."""
@@ -104,7 +104,7 @@ class ProjectBounds:
 
 @dataclass(frozen=True, slots=True)
 class ProjectDemand:
-    """A project with its demand by AZ. Projects are told apart, and ordered, by `id`."""
+    """A project with its demand by AZ. Projects are identified, and ordered, by `id`."""
 
     id: int
     azs: Mapping[str, Demand]
@@ -141,8 +141,8 @@ def add_up(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def fair_share(total: int, wishes: Sequence[int]) -> list[int]:
-    """Splits `total` in proportion to the wishes, of which nobody gets more. Earlier ones win ties. Each gets the whole
-    part of its share; what is left goes to the largest remainders, one each (Hamilton's method)."""
+    """Splits `total` in proportion to the wishes; no project gets more than it wishes. Earlier ones win ties. Each gets
+    the whole part of its share; what is left goes to the largest remainders, one each (Hamilton's method)."""
     wanted = sum(wishes)
     if wanted <= total:
         return list(wishes)
@@ -159,7 +159,7 @@ def fair_share(total: int, wishes: Sequence[int]) -> list[int]:
 def _spread(amount: int, weights: Mapping[str, int]) -> dict[str, int]:
     """Splits the amount in proportion to the weights, by AZ. Nothing, if there are none."""
     azs, total = sorted(weights), sum(weights.values())
-    scale = -(-amount // total) if total else 0  # so that nobody's weight is what limits its share
+    scale = -(-amount // total) if total else 0  # so that no project's share is limited by its weight
     return dict(zip(azs, fair_share(amount, [weights[az] * scale for az in azs]), strict=True))
 
 
@@ -303,8 +303,8 @@ class _Distribution:
         ]
 
     def _fit(self, wishes: _Wishes, in_all: int) -> _Wishes:
-        """Returns what there is capacity for: of wishes in an AZ there, or in no particular AZ; and of all wishes in
-        all AZs together, of which `in_all` is left."""
+        """Returns what fits into the capacity: wishes in an AZ there, or in no particular AZ; and all wishes in
+        all AZs together, where `in_all` is left."""
         by_az: dict[str, list[int]] = defaultdict(list)
         for index, wish in enumerate(wishes):
             for az in wish:

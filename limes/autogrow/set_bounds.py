@@ -1,7 +1,7 @@
 """Sets how far quota may grow by itself, of one project or of all projects that a domain has now; and what a project is
 granted of it.
 
-Invariants: all that a request asks for is written and recorded, or nothing; and what it has changed is computed anew
+Invariants: all that a request asks for is written and recorded, or nothing; and what it has changed is computed again
 afterwards, as the resources are marked as due in the same transaction. What is granted never takes more capacity than
 other projects leave that need it or were granted it.
 """
@@ -182,8 +182,8 @@ def _present(limes: Limes, targets: _Targets, update: _Update, *, lock: bool) ->
 
 
 def _set(limes: Limes, targets: _Targets, update: _Update) -> _Bounds:
-    """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
-    nobody."""
+    """Writes and records what differs. Returns the bounds before. A request that changes nothing waits for
+    no other."""
     wanted = {id_: update.wanted[ref] for ref, id_ in update.ids.items()}
 
     def differing(rows: _Bounds) -> _Bounds:
@@ -215,7 +215,7 @@ def _record(limes: Limes, targets: _Targets, update: _Update, changed: _Bounds) 
     change_log.record_bounds(limes, steps)
 
 
-# -- what whoever sets bounds should know ------------------------------------------------------------------------------
+# -- warnings for users who set bounds ---------------------------------------------------------------------------------
 
 
 def _warn_project(limes: Limes, project: ProjectRow, targets: _Targets, update: _Update) -> list[str]:

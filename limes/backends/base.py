@@ -19,8 +19,8 @@ What holds for all three:
   counts as `UNLIMITED`, which is a value of its own and not a number, and any other larger amount as the largest one.
   Conversions are exact (`limes.kernel.units.convert`) or an error.
 - **AZs.** An AZ is the name of a configured availability zone, or one of two conventional names: `any` for what is not
-  bound to an AZ, `unknown` for what is in one that is not configured. A backend may report any name; whoever receives
-  the report sums the AZs that are not configured into `unknown` (`limes.backends.validation`).
+  bound to an AZ, `unknown` for what is in one that is not configured. A backend may report any name: AZs that are
+  not configured are summed into `unknown` when the report arrives (`limes.backends.validation`).
 """
 
 from abc import ABC, abstractmethod
@@ -89,7 +89,7 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class AZCapacity:
-    """What there is of a resource in one AZ, before any overcommit factor of Limes."""
+    """The capacity of a resource in one AZ, before any overcommit factor of Limes."""
 
     capacity: int
     usage: int | None = None
@@ -186,7 +186,7 @@ class QuotaBackend(ABC):
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """Makes the backend enforce these quotas for the project; on return it does.
 
-        `quotas` has every resource of `describe()` that tracks quota, also those that have not changed, so there is
+        `quotas` has every resource of `describe()` that tracks quota, even if it has not changed, so there is
         nothing to merge. It must be idempotent: it is repeated with the same or with newer values after an error, a
         timeout or a crash. It should be atomic, but need not: after an error the quotas count as unknown, and are all
         written again. It may be below the project's usage, unless the resource's `quota_at_least_usage` says that the
@@ -208,7 +208,7 @@ class CapacityBackend(ABC):
 
     @abstractmethod
     def report_capacity(self) -> CapacityReport:
-        """Returns what there is, by service type, resource and AZ, as raw capacity: overcommit factors are applied by
+        """Returns the raw capacity by service type, resource and AZ: overcommit factors are applied by
         Limes.
 
         Leave out what this source does not know: of the resources that it reports it must report all AZs, since each
@@ -220,7 +220,7 @@ class CapacityBackend(ABC):
         """
 
     def needs_demand(self) -> Collection[Ref]:
-        """Returns the resources of which `report_capacity_for` has to know how much projects demand; none if not
+        """Returns the resources whose demand `report_capacity_for` has to know; none if not
         overridden.
 
         May ask the backend, and raise `BackendError`.
@@ -230,7 +230,7 @@ class CapacityBackend(ABC):
     def report_capacity_for(self, demand: Demand) -> CapacityReport:
         """As `report_capacity`, knowing the demand for the resources of `needs_demand`, as far as they are configured.
 
-        To be overridden by those that need it. This is what is called if there are any.
+        To be overridden by plugins that need it. This is what is called if there are any.
         """
         return self.report_capacity()
 

@@ -81,7 +81,7 @@ class Plugins:
     def _load(self, point: EntryPoint) -> Plugin:
         try:
             plugin = point.load()
-        except Exception as error:  # an import of somebody else's module may raise anything
+        except Exception as error:  # an import of a foreign module may raise anything
             reason = f"{type(error).__name__}: {error}"
             raise ConfigError([f"the plugin {point.name!r} ({point.value}) cannot be loaded: {reason}"]) from error
         if not isinstance(plugin, Plugin):

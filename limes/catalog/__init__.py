@@ -1,1 +1,1 @@
-"""What there is to manage: services, resources, capacity, availability zones, and how resources behave."""
+"""What Limes manages: services, resources, capacity, availability zones, and how resources behave."""

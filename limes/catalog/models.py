@@ -47,7 +47,7 @@ class Resource(BaseModel):
     quota_due_at = peewee.DoubleField(null=True)
     """When quota has to be computed that follows usage; null where people set it."""
     quota_claimed_until = peewee.DoubleField(null=True)
-    """The end of the lease of whoever computes it just now; null if nobody does."""
+    """The end of the lease of the collector that computes it now; null if none does."""
 
     class Meta:
         table_name = "resources"

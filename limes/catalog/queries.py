@@ -1,6 +1,6 @@
 """Rows that mirror the configuration: services, resources, capacitors; and the capacity that these report.
 
-A service that has left the configuration is marked as vanished, restored when it returns, and deleted in the end.
+A service that has left the configuration is marked as vanished, restored when it returns, and finally deleted.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from limes.db.compiled import any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, first_value, mapping, nested, rows, tuples, writes, writes_for
 
-# -- what there is -----------------------------------------------------------------------------------------------------
+# -- services and resources --------------------------------------------------------------------------------------------
 
 
 @mapping(str, int)
@@ -107,14 +107,14 @@ def delete_unreported() -> Node:
 
 @column(str)
 def restore_services(configured: Sequence[str]) -> Node:
-    """Takes the mark from services of these types. Gives those that had it."""
+    """Takes the mark from services of these types. Returns the ones that had it."""
     marked = Service.vanished_at.is_null(False)
     return Service.update(vanished_at=None).where(marked, any_of(Service.type, configured)).returning(Service.type)
 
 
 @column(str)
 def mark_vanished_services(configured: Sequence[str], now: float) -> Node:
-    """Marks services of other types. Gives those that had no mark yet."""
+    """Marks services of other types. Returns the ones that had no mark yet."""
     others = (Service.vanished_at.is_null(), ~any_of(Service.type, configured))
     return Service.update(vanished_at=now).where(*others).returning(Service.type)
 
@@ -150,7 +150,7 @@ class AZCapacityRow(NamedTuple):
 
 @column(int, skip_empty="resources")
 def lock_resources(resources: Sequence[int]) -> Node:
-    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources. Others may go on adding
+    """Until the transaction ends, no other one decides on cluster-wide sums of these resources. Others may go on adding
     rows that refer to them. A scrape does so, and also when it changes a row twice: while it has locked rows that a
     computation of quota waits for, which has locked the resource."""
     return lock_but_not_key(Resource.select(Resource.id).where(any_of(Resource.id, resources)).order_by(Resource.id))

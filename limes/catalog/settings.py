@@ -1,4 +1,4 @@
-"""What there is to manage, under the key names of the original's configuration file."""
+"""What Limes manages, under the key names of the original's configuration file."""
 
 from typing import Annotated, Any, Literal
 

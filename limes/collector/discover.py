@@ -1,10 +1,10 @@
-"""Follows Keystone: adds new domains and projects, renames them, and deletes those that have vanished.
+"""Follows Keystone: adds new domains and projects, renames them, and deletes vanished ones.
 
 The backend is asked with no transaction open. Invariant: only what was known *before* the backend was asked can count
 as vanished. So if two discoveries run at once, the one with the older list does not delete what the other one has just
 added.
 
-A vanished project with confirmed commitments is kept, with a warning, until they have expired: somebody pays for them.
+A vanished project with confirmed commitments is kept, with a warning, until they have expired, since they are paid for.
 Its other commitments are deleted, and so are all other vanished projects. What these have used becomes free for
 commitments that wait.
 """
@@ -92,7 +92,7 @@ def _merge_domains(limes: Limes) -> tuple[list[DomainInfo], list[str]]:
     known = set(limes.engine.snapshot(lambda: queries.domain_ids(limes.engine)))
     listed = calls.list_domains(limes.backends.discovery, rules.except_domains, rules.only_domains)
     if known and not listed:
-        raise BackendError("while listing domains: there are none at all, which is not believed; nothing is deleted")
+        raise BackendError("while listing domains: there are none at all, which cannot be right; nothing is deleted")
     vanished = known - {domain.id for domain in listed}
     projects = limes.engine.snapshot(lambda: queries.projects_of_domains(limes.engine, vanished))
     delete_unconfirmed(limes, projects)

@@ -5,7 +5,7 @@ starts from them. Back, the quotas of projects stay, and each domain gets the su
 locked row of the resource says which model it has.
 
 The consistency job: rows that mirror the configuration, and the constraints on domain quotas. Constraints on project
-quotas are enforced by each scrape. Every change is logged, as nobody asked for it.
+quotas are enforced by each scrape. Every change is logged, since no user asked for it.
 """
 
 import logging
@@ -53,7 +53,7 @@ def follow_models(limes: Limes) -> None:
 def _end_growth(limes: Limes, id_: int, ref: Ref) -> None:
     engine, definition, unit = limes.engine, limes.catalog.find(ref), limes.catalog.unit_of(ref)
     autogrow.lock_domains(engine, id_)
-    if definition is not None and definition.az_separated:  # it was told by AZ what is now for all of them
+    if definition is not None and definition.az_separated:  # its quota was pushed by AZ, and is now for all of them
         mark_desynced(engine, id_, autogrow.projects_with_split(engine, id_), limes.now())
     autogrow.forget_growth(engine, id_)
     autogrow.set_due(engine, id_, None)
@@ -76,7 +76,7 @@ def _log(limes: Limes, text: str, ref: Ref) -> None:
 
 
 class FollowOverrides:
-    """Has quota computed anew where operators have changed overrides. A process has one, which knows what it has seen
+    """Has quota computed again where operators have changed overrides. A process has one, which knows what it has seen
     last. Several processes that see the same change have the same resources computed, which writes nothing the second
     time."""
 

@@ -30,7 +30,8 @@ class StoredResource(NamedTuple):
 
 
 class Holdings(NamedTuple):
-    """What there is of a resource, over all domains and projects. Amounts are in its unit; commitments are live."""
+    """What is recorded about a resource, over all domains and projects. Amounts are in its unit; commitments are
+    live."""
 
     projects: int
     """Projects that have quota for it or use it."""
@@ -86,7 +87,7 @@ def last_end(resources: Sequence[int], now: float) -> Node:
 
 
 def holdings(engine: Engine, resource: int, now: float) -> Holdings:
-    """Returns what there is of a resource. Three queries are fine: resources are few, and this is for a terminal."""
+    """Three queries are fine: resources are few, and this is for a terminal."""
     projects = ProjectResource.select(
         fn.COUNT(Case(None, [(_IS_HELD, 1)])), _sum(ProjectResource.quota), _sum(ProjectResource.usage)
     ).where(ProjectResource.resource == resource)

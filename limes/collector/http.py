@@ -34,7 +34,7 @@ _HEAD_SECONDS, _PATIENCE, _ANSWER_SECONDS = 10.0, 60.0, 300.0
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Has a limited number of connections, and no patience with those that say nothing or take nothing. When all are
+    """Has a limited number of connections, and closes those that send nothing or read nothing. When all are
     taken a new one takes the place of the one that has waited for longest for its client."""
 
     daemon_threads = True
@@ -201,7 +201,7 @@ class MetricsProcess:
         log.info("metrics are served on port %d", self.port)
 
     def stop(self, grace: float = 0.0) -> bool:
-        """Ends at once: whoever is cut off in the middle asks again."""
+        """Ends at once: a client that is cut off asks again."""
         self._running.close()
         log.info("metrics stopped")
         return True

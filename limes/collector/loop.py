@@ -34,7 +34,7 @@ class Job:
     workers: int = 1
     """How many of its tasks one collector may work on at the same time."""
     close: Callable[[], None] = lambda: None
-    """Gives back what was claimed and not begun. No step follows."""
+    """Gives back what was claimed and not started. No step follows."""
 
 
 def counted(run: Callable[[], OutcomeT | None], count: Callable[[OutcomeT], object]) -> Callable[[], bool]:
@@ -76,16 +76,16 @@ class Loop:
             self._idle.wait_for(lambda: not self._workers or self._abandoned.is_set())
 
     def stop(self) -> None:
-        """No new tasks are begun from now on."""
+        """No new tasks are started from now on."""
         self._stopping.set()
 
     def wait(self, timeout: float) -> bool:
-        """Waits for tasks that have begun, for `timeout` seconds at most. Returns whether all have ended."""
+        """Waits for tasks that have started, for `timeout` seconds at most. Returns whether all have ended."""
         with self._idle:
             return self._idle.wait_for(lambda: not self._workers, timeout)
 
     def abandon(self) -> None:
-        """Stops waiting for tasks that have begun."""
+        """Stops waiting for tasks that have started."""
         self._stopping.set()
         self._abandoned.set()
         with self._idle:
@@ -158,7 +158,7 @@ class ClockWatch:
         self._offset = self._wall() - self._monotonic()
         agrees = abs(ahead) <= self._tolerance
         if self._agrees and not agrees:
-            text = "this machine's clock is %.0f s %s of the database's: nothing is begun until they agree"
+            text = "this machine's clock is %.0f s %s of the database's: no task is started until they agree"
             log.error(text, abs(ahead), "ahead" if ahead > 0 else "behind")
         elif agrees and not self._agrees:
             log.warning("this machine's clock and the database's agree again")

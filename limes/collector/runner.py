@@ -107,7 +107,7 @@ class Collector:
             job.modify(next_run_time=datetime.now(UTC))
 
     def stop(self, grace: float = 10.0) -> bool:
-        """Begins nothing new, and waits for what has begun for `grace` seconds at most. Returns whether all of it has
+        """Starts nothing new, and waits for running work for `grace` seconds at most. Returns whether all of it has
         ended. A collector does the rest again when its lease is over."""
         for loop in self.loops:
             loop.stop()
@@ -130,12 +130,12 @@ class Collector:
 
 
 class Process(Protocol):
-    """What runs until it is told to stop."""
+    """What runs until it is stopped."""
 
     def start(self) -> None: ...
 
     def stop(self, grace: float) -> bool:
-        """Ends within so many seconds. Returns whether nothing was cut off."""
+        """Ends within this many seconds. Returns whether nothing was cut off."""
         ...
 
 
@@ -216,7 +216,7 @@ def _drain(loops: list[Loop]) -> None:
         try:
             for drained in [pool.submit(loop.drain) for loop in loops]:
                 drained.result()
-        except BaseException:  # Ctrl-C: what has begun goes on without us
+        except BaseException:  # Ctrl-C: what has started goes on without us
             for loop in loops:
                 loop.abandon()
             raise

@@ -86,7 +86,7 @@ def _record(limes: Limes, task: tasks.CapacitorTask, report: CapacityReport, dur
         if (id_ := ids.get((service, name)))
     }
     concerned = {*rows, *queries.resources_of(limes.engine, task.id)}
-    # capacity limits what may be granted: nobody decides on these resources meanwhile
+    # capacity limits what may be granted: no decision on these resources meanwhile
     queries.lock_resources(limes.engine, sorted(concerned))
     if not _holds_claim(limes, task):
         return
@@ -110,7 +110,7 @@ def _doubtful(
     rows: Mapping[int, Sequence[queries.AZCapacityRow]],
     refs: Mapping[int, Ref],
 ) -> set[int]:
-    """Returns the resources of which the answer has much less than is kept, and the last answer had not."""
+    """Returns the resources for which the answer, unlike the last one, has much less capacity than is kept."""
     doubtful = set()
     for id_, by_az in queries.kept_capacity(limes.engine, sorted(concerned)).items():
         reported = {row.az: row.raw_capacity for row in rows.get(id_, ())}
@@ -135,7 +135,7 @@ def _holds_claim(limes: Limes, task: tasks.CapacitorTask) -> bool:
 
 @snapshot
 def read_demand(limes: Limes, wanted: Collection[Ref]) -> Demand:
-    """Returns the demand of all projects for these resources, without those that are not configured."""
+    """Returns the demand of all projects for these resources; ones that are not configured are left out."""
     engine, catalog, now = limes.engine, limes.catalog, limes.now()
     ids = queries.resource_ids(engine)
     refs = {ids[ref]: ref for ref in wanted if ref in ids and catalog.find(ref)}

@@ -66,7 +66,7 @@ def claim_scrapes(limes: Limes, service_type: str, limit: int) -> list[ScrapeTas
 
 @atomic
 def give_back(limes: Limes, claimed: Sequence[ScrapeTask]) -> None:
-    """Ends claims that were not begun."""
+    """Ends claims that were not started."""
     for task, _ in claimed:
         tasks.release_scrape(limes.engine, task.id, task.lease, task.due_at, task.asked_for)
 
@@ -107,7 +107,7 @@ def _record_failure(limes: Limes, task: ProjectTask, message: str) -> None:
 def _record(
     limes: Limes, claimed: ScrapeTask, report: UsageReport, duration: float, begun: float, listeners: Sequence[Listener]
 ) -> Collection[int] | None:
-    """Writes the outcome. Returns the resources (ids) of which less is used now; None, with nothing written, if the
+    """Writes the outcome. Returns the resources (ids) whose usage has gone down; None, with nothing written, if the
     claim is lost or the project is gone. Marks the service if its backend quota is not the wanted one, and takes the
     mark away if it is. The project is locked first, then its resources, then its service. New rows refer to the
     project: otherwise this would wait for a discovery that deletes it, and which waits for these rows."""
@@ -172,7 +172,7 @@ def _note_drift(
     if repairs:
         _record_repair(limes, task, {name: enforced for name, (_, enforced) in drift.items()}, wanted)
     texts = [f"{name} {old} -> {new}" for name, (old, new) in drift.items()]
-    event = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
+    event = f"the backend quota of {task.scope}, service {task.service_type}, was changed outside Limes"
     then = "it is corrected" if repairs else "it is left alone"
     limes.engine.after_commit(partial(log.warning, "%s: %s; %s", event, ", ".join(texts), then))
     limes.engine.after_commit(partial(limes.telemetry.drift_found, task.service_type))

@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 @atomic
 def sync_catalog(limes: Limes, *, prune: bool = False) -> None:
     """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose grace
-    period is over. A service with live commitments is kept until they have ended, with a warning: somebody pays for
-    them."""
+    period is over. A service with live commitments is kept until they have ended, with a warning, since they
+    are paid for."""
     engine, now, capacitors = limes.engine, limes.now(), list(limes.backends.capacity)
     queries.add_services(engine, [(type_,) for type_ in limes.catalog.services])
     services = queries.service_ids(engine)
@@ -79,7 +79,7 @@ def _log(engine: Engine, text: str, *values: object) -> None:
 
 
 class DroppedResource(NamedTuple):
-    """A resource that is not configured, and what there is of it."""
+    """A resource that is not configured, and what is recorded about it."""
 
     ref: Ref
     holdings: Holdings
@@ -106,7 +106,7 @@ class Comparison(NamedTuple):
     """What is in the database and not in the configuration."""
 
     services: Sequence[DroppedService]
-    """Those that the collectors do not miss yet."""
+    """The ones that collectors do not miss yet."""
     resources: Sequence[DroppedResource]
     """Resources of services that stay."""
     availability_zones: Sequence[DroppedZone]
@@ -120,7 +120,7 @@ class Comparison(NamedTuple):
 
 
 class ChangedModel(NamedTuple):
-    """A resource, what there is of it, and its distribution model before and after."""
+    """A resource, what is recorded about it, and its distribution model before and after."""
 
     ref: Ref
     before: str
@@ -173,7 +173,7 @@ def _resource(limes: Limes, resource: StoredResource, now: float) -> DroppedReso
 
 @snapshot
 def compare_models(limes: Limes) -> Sequence[ChangedModel]:
-    """Leaves out resources of which there is nothing. Nothing is written."""
+    """Leaves out resources about which nothing is recorded. Nothing is written."""
     growing = {(row.service_type, row.name) for row in computed_resources(limes.engine)}
     now = limes.now()
     changed = []

@@ -127,7 +127,7 @@ class UtilisationAnswer(Shape):
 
 
 class CommitmentSummaryAnswer(Shape):
-    """By resource and availability zone. What nobody has committed to is left out."""
+    """By resource and availability zone. Resources without commitments are left out."""
 
     commitment_summary: list[ZoneSummary]
 

@@ -15,7 +15,7 @@ class NewCommitment(RequestBody):
 
     service_type: StrictStr
     resource_name: StrictStr
-    availability_zone: Annotated[StrictStr, Field(description="needed; a refusal names those that there are")] = ""
+    availability_zone: Annotated[StrictStr, Field(description="needed; a refusal names the existing ones")] = ""
     amount: Amount
     duration: StrictStr
     confirm_by: StrictInt | None = None
@@ -64,7 +64,7 @@ class DurationBody(RequestBody):
 
 
 class ConversionPart(RequestBody):
-    """How much of the commitment becomes how much of which resource."""
+    """Which part of the commitment is converted, to which resource, and to which amount."""
 
     target_service: StrictStr
     target_resource: StrictStr

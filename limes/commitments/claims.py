@@ -25,7 +25,7 @@ class Claims:
     whole_capacity: int
     """Over all AZs, known or not. Rounded once, so it may exceed their sum."""
     claimed: Mapping[str, int]
-    """By AZ, known or not. AZs that nobody asks about may be left out if nothing is `unplaced`."""
+    """By AZ, known or not. AZs that do not matter may be left out if nothing is `unplaced`."""
     is_pooled: bool = False
     """Whether commitments are not for single AZs: everything counts together, in the AZ `any`."""
 
@@ -123,8 +123,8 @@ class Tally:
         return max(0, self.claims.room(az)) + max(0, used - committed)
 
     def confirm_in_turn(self, pending: Iterable[Commitment]) -> list[Commitment]:
-        """Adds those that there is capacity for, first come first served, and returns them. One queue serves all AZs,
-        as they share the whole capacity. A commitment that does not fit holds up nobody."""
+        """Adds the ones that fit into the capacity, first come first served, and returns them. One queue serves all
+        AZs, as they share the whole capacity. A commitment that does not fit holds up no other."""
         confirmed = []
         for commitment in sorted(pending, key=queue_order):
             if self.allows(commitment.az, commitment.project_id, commitment.amount):

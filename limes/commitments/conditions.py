@@ -9,7 +9,7 @@ from limes.commitments.models import Commitment
 
 
 def renews_itself(commitment: Any) -> Any:
-    """The condition that nobody has to think of a commitment's end."""
+    """The condition that nobody needs to act before a commitment's end."""
     return commitment.auto_renews & (commitment.renewal_error == "")
 
 

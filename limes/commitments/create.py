@@ -83,7 +83,7 @@ def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> Com
     rules.check_times(request, behavior, now)
     resource_id = _committable_id(limes, project.id, request)
     unit = limes.catalog.unit_of(request.ref)
-    changes = store.lock(limes, [resource_id], now)  # those that wait for capacity come first
+    changes = store.lock(limes, [resource_id], now)  # commitments that wait for capacity come first
     if request.confirm_by is None:
         tally = store.tally(limes, request.ref, resource_id, {request.az}, {project.id}, now)
         if not tally.allows(request.az, project.id, request.amount):

@@ -1,7 +1,7 @@
 """What happened to commitments, numbered in the order in which it was committed.
 
 The row in `commitment_event_counter` stays locked until the transaction ends. So a reader who sees a number sees all
-smaller ones too, and whoever asks for what comes after a number misses nothing and sees nothing twice. Append events
+smaller ones too, and a reader that asks for all after a number misses nothing and sees nothing twice. Append events
 last in a transaction: until it ends, no other change of a commitment gets a number. The time is read under the same
 lock, so that it never decreases from one number to the next.
 """

@@ -233,7 +233,7 @@ class LiveSum(NamedTuple):
     amount: int
     number: int
     expiring: int
-    """The amount of those that end before the time asked about and were not renewed."""
+    """The amount of commitments that end before the time asked about and were not renewed."""
 
 
 class UseSum(NamedTuple):

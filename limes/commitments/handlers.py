@@ -36,7 +36,7 @@ _TRANSFER_STATUSES = ("", "unlisted", "public")
 
 
 def list_of_project(call: Call) -> Answer:
-    """Lists commitments. `?history` shows those that have ended, too."""
+    """Lists commitments. `?history` also shows ended ones."""
     commitments = reading.commitments_of_project(
         call.limes, *_find_project(call), call.selection(), with_history=HISTORY.of(call.req)
     )

@@ -31,12 +31,12 @@ class Plan:
     """In seconds since the epoch; None if no time can be foreseen."""
     confirmable_now: int
     blockers: tuple[Commitment, ...]
-    """Confirmed commitments that have to end before, in the order of their ends. Those that end meanwhile and make no
+    """Confirmed commitments that have to end before, in the order of their ends. Ones that end meanwhile and make no
     room where it is missing are not among them."""
     missing: int
     """How much capacity is missing once all of these have ended; 0 if a time was found."""
     unplaced: int = 0
-    """Usage in no known AZ, if it leaves less room than the AZ has by itself, now or in the end."""
+    """Usage in no known AZ, if it leaves less room than the AZ has by itself, now or later."""
 
 
 def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> Plan:
@@ -55,10 +55,10 @@ def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) 
 
 
 def advise(plan: Plan, unit: Unit) -> str:
-    """Returns what would work for somebody who cannot have all of it at once."""
+    """Returns what would work if not all of it is possible at once."""
     parts = [f"{unit.render(plan.confirmable_now)} could be confirmed now"] if plan.confirmable_now else []
     if plan.confirmable_at is None:
-        parts.append(f"{unit.render(plan.missing)} are missing for all of it, at any time that can be foreseen")
+        parts.append(f"for all of it, capacity for {unit.render(plan.missing)} is missing in the foreseeable future")
     else:
         date = render_time(ceil(plan.confirmable_at))
         parts.append(f"all of it from {date} on, as far as can be foreseen: ask for it with that time as confirm_by")
@@ -105,9 +105,9 @@ class _Future:
                 self.tally.add(commitment.az, commitment.project_id, -commitment.amount)
                 if self.missing() < before:
                     self.blockers.append(confirmed)
-        begun = [commitment for commitment in self._begins.get(time, ()) if commitment.expires_at > time]
-        # if nothing has ended, those that waited before do not fit now either
-        self._serve([*self._waiting.values(), *begun] if has_freed else begun)
+        started = [commitment for commitment in self._begins.get(time, ()) if commitment.expires_at > time]
+        # if nothing has ended, the ones that waited before do not fit now either
+        self._serve([*self._waiting.values(), *started] if has_freed else started)
 
     def _serve(self, waiting: list[Commitment]) -> None:
         self._waiting |= {commitment.id: commitment for commitment in waiting}

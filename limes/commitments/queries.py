@@ -245,9 +245,9 @@ def _by_key(project_id: int, key: str) -> Node:
 
 
 def claim_key(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
-    """Returns the earlier answer under this key. None if the key is new: nobody else can use it until the transaction
-    ends. Waits for another transaction that is using the key. After None, `remember_key` or a rollback has to
-    follow."""
+    """Returns the earlier answer under this key. None if the key is new: no other request can use it until the
+    transaction ends. Waits for another transaction that is using the key. After None, `remember_key` or a rollback has
+    to follow."""
     if _claim(engine, project_id, key, now):
         return None
     row = _by_key(engine, project_id, key)

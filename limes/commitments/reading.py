@@ -227,8 +227,8 @@ class ZoneSummary(Shape):
 
 @snapshot
 def summarize_commitments(limes: Limes, where: Where, selection: Selection, days: int) -> list[ZoneSummary]:
-    """Returns what somebody has committed to, by resource and AZ, in the order of reports; what ends within so many
-    days is counted as expiring. A fixed number of figures. Raises `NotFound`."""
+    """Returns what is committed, by resource and AZ, in the order of reports; what ends within
+    `days` is counted as expiring. A fixed number of figures. Raises `NotFound`."""
     engine, catalog, now = limes.engine, limes.catalog, limes.now()
     scope, resources = scope_of(engine, where), named_resources(engine, selection)
     pooled = [id_ for id_, named in resources.items() if not catalog.behavior(named.ref).commitment_is_az_aware]

@@ -74,7 +74,7 @@ def switch_auto_renewal(limes: Limes, domain_uuid: str, project_uuid: str, id_: 
 @atomic
 def change_duration(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, duration: str) -> CommitmentView:
     """Makes it last longer, counted from the same start. Not once it was renewed: both would hold at the same time, and
-    to move the renewal would change what others were told of it."""
+    to move the renewal would change what others know of it."""
     wanted, now = canonical_duration(duration), limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     ref = store.ref_of(limes, commitment)

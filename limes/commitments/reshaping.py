@@ -58,7 +58,8 @@ def convert(
     uuids: tuple[str, str],
 ) -> Reshaped:  # fmt: skip
     """Converts `source_amount` of it into `target_amount` of another resource; a remainder stays as it was. A
-    commitment that waits for capacity queues anew there; its remainder keeps its place in the queue here."""
+    commitment that waits for capacity joins the queue there at the end; its remainder keeps its place in the queue
+    here."""
     require_not_offered(commitment)
     if not 0 < source_amount <= commitment.amount:
         raise Unprocessable(f"the amount to convert must be between 1 and {commitment.amount}")
@@ -130,7 +131,7 @@ def supersede(commitment: Commitment, now: float) -> Commitment:
 
 
 def require_not_offered(commitment: Commitment) -> None:
-    """Raises `Conflict` for a commitment marked for transfer: somebody may have been promised exactly this one."""
+    """Raises `Conflict` for a commitment marked for transfer: exactly this one may have been promised."""
     if commitment.transfer_status:
         raise Conflict(f"commitment {commitment.id} is marked for transfer; withdraw that first")
 

@@ -41,7 +41,7 @@ class CommitmentRules(Section):
     before `renewal_window`."""
     retention: Seconds = 30 * 86400.0
     """How long after their end commitments are kept. One that was split, merged or converted is deleted with the last
-    one made from it. Events stay for good."""
+    one made from it. Events are kept forever."""
     use_days: int = Field(default=90, ge=1, le=3660)
     """How many days of daily usage by project are kept, for the utilisation report."""
     conversions: tuple[dict[ResourcePath, PositiveInt], ...] = ()

@@ -46,7 +46,7 @@ def _renew(limes: Limes, resource_id: int, before: float) -> None:
         except store.RENEWAL_ERRORS as error:
             if str(error) != commitment.renewal_error:
                 queries.update(limes.engine, replace(commitment, renewal_error=str(error)))
-                text = "commitment %d is not renewed, which is tried again until it ends: %s"
+                text = "commitment %d could not be renewed; this is tried again until it ends: %s"
                 limes.engine.after_commit(partial(log.warning, text, commitment.id, error))
     store.record(limes, changes, now)
 
@@ -64,8 +64,8 @@ def settle_commitments(limes: Limes) -> None:
 
 def settle_waiting(limes: Limes, resources: Collection[int] | None = None) -> None:
     """Settles those of these resources (by id; None: of all) for which commitments wait. To be called after a commit
-    that has freed capacity: freed in one AZ, it may help those that wait in another. Not to be called inside a
-    transaction, where locks would be taken in the wrong order. One statement if nobody waits. Errors are only logged,
+    that has freed capacity: freed in one AZ, it may help commitments that wait in another. Not to be called inside a
+    transaction, where locks would be taken in the wrong order. One statement if none waits. Errors are only logged,
     since the job does the same later."""
     try:
         waiting = queries.waiting_resources(limes.engine)
@@ -82,7 +82,7 @@ def settle_locked(limes: Limes, resources: Iterable[int]) -> None:
 
 
 def delete_unconfirmed(limes: Limes, projects: Collection[str]) -> None:
-    """Deletes unconfirmed commitments of vanished projects (by UUID): nobody is there to use them."""
+    """Deletes unconfirmed commitments of vanished projects (by UUID), which have no use."""
     for resource_id in {each.resource_id for each in _unconfirmed(limes, projects)}:
         _delete_unconfirmed(limes, projects, resource_id)
 

@@ -1,9 +1,9 @@
 """What all use cases of commitments share: locks, figures, changes with their events, and settling.
 
-Settling a resource means to expire commitments that have ended, and to confirm those that there is capacity for.
-Invariants: whoever changes commitments to a resource, or decides on its capacity, holds the lock on the resource's row.
-Each change is written in one transaction with its event, and events come last (`limes.commitments.events`
-says why). All functions are to be called inside the caller's transaction.
+Settling a resource means to expire commitments that have ended, and to confirm pending ones that fit into the capacity.
+Invariant: every change of commitments to a resource, and every decision on its capacity, holds the lock on the
+resource's row. Each change is written in one transaction with its event, and events come last
+(`limes.commitments.events` says why). All functions are to be called inside the caller's transaction.
 """
 
 import logging
@@ -161,7 +161,7 @@ def insert(limes: Limes, commitment: Commitment) -> Commitment:
 
 
 def reshape(limes: Limes, reshaped: reshaping.Reshaped) -> tuple[list[Commitment], list[Change]]:
-    """Stores superseded commitments and those that take their place. Returns the latter."""
+    """Stores superseded commitments and their replacements. Returns the latter."""
     for old in reshaped.old:
         queries.update(limes.engine, old)
     new = [insert(limes, commitment) for commitment in reshaped.new]

@@ -85,7 +85,7 @@ def advise_on_connection(reason: str, address: DatabaseAddress) -> str:
 
 
 def advise_on_schema(reason: str, address: DatabaseAddress) -> str | None:
-    """Returns what to do where tables cannot be read or made, or None if nobody knows."""
+    """Returns what to do where tables cannot be read or made, or None if that is unknown."""
     if address.dialect == "sqlite":
         folder = Path(address.name).absolute().parent
         return f"our user has to be able to write {address.name} and its folder {folder}; df shows whether it is full"

@@ -157,7 +157,7 @@ class CompiledForRows:
 
 
 def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None) -> CompiledForRows:
-    """Returns an INSERT of rows of these fields. `finish` adds what comes after them, such as `on_conflict`."""
+    """Returns an INSERT of rows of these fields. `finish` adds the clauses after them, such as `on_conflict`."""
 
     def build(_: Parameters, count: int) -> peewee.Node:
         named_fields = set(fields)  # fields are compared by hash: `==` makes an expression of them
@@ -225,8 +225,8 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
 
 def _check_lock(sql: str) -> None:
     """Raises `ValueError` for a lock that PostgreSQL may plan as a join with what a SELECT inside of it gives. At READ
-    COMMITTED, it runs such a plan again for each row that somebody else has changed meanwhile. A join with several
-    SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is."""
+    COMMITTED, it runs such a plan again for each row that another transaction has changed meanwhile. A join with
+    several SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is."""
     rest = sql
     while (
         shorter := _INNERMOST.sub(lambda group: "" if group[1] or "SELECT" not in group[2] else group[2], rest)

@@ -132,7 +132,7 @@ class Engine:
         return len(pool._in_use), len(pool._connections)
 
     def dispose(self) -> None:
-        """Forgets all connections, without closing those that a parent process still uses. Call it after a fork."""
+        """Forgets all connections, without closing the ones that a parent process still uses. Call it after a fork."""
         self.db.dispose()
 
     def close(self) -> None:
@@ -176,7 +176,7 @@ class Engine:
 
     def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
         """As `snapshot`, for work that yields its result piece by piece. The connection is this thread's until the last
-        piece is taken or the iterator is closed; so close it in the thread that has begun it, and do nothing else with
+        piece is taken or the iterator is closed; so close it in the thread that started it, and do nothing else with
         the database there meanwhile."""
         try:
             with self.connection(), self.db.read_only(is_sent=True):
@@ -306,7 +306,7 @@ class Engine:
         if self.dialect == "sqlite":
             yield from self.db.execute_sql(text, params or None)
             return
-        assert self._in_transaction(), "outside of a transaction, nobody would close this cursor"
+        assert self._in_transaction(), "outside of a transaction, nothing would close this cursor"
         # psycopg2 does not know of transactions that peewee began, and outside of one it insists on `withhold`
         with self.db.connection().cursor(name=f"limes_{random.getrandbits(48):x}", withhold=True) as cursor:
             cursor.execute(text, params or None)

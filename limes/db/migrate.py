@@ -8,10 +8,10 @@ with the schema after each step of a new file, as its processes do meanwhile.
 `docs/architecture.md` has the rules for a file, which `tests/db/test_migration_locks.py` checks on PostgreSQL. A step
 that locks against readers has no default that is to be computed either.
 
-A PostgreSQL database is at work meanwhile: nobody waits for long, and nobody is rolled back. Whoever waits for a lock
-on a table makes everybody wait who comes after it, even for reading. So an upgrade waits for less than a second at a
-time, gives all of its locks back, and tries again a moment later. PostgreSQL looks for deadlocks only after a second
-(`deadlock_timeout`): until then, the upgrade has given way.
+A PostgreSQL database is at work meanwhile: no process waits for long, and none is rolled back. A process that waits for
+a lock on a table makes everybody wait who comes after it, even for reading. So an upgrade waits for less than a second
+at a time, gives all of its locks back, and tries again a moment later. PostgreSQL looks for deadlocks only after a
+second (`deadlock_timeout`): until then, the upgrade has given way.
 """
 
 import contextlib
@@ -35,13 +35,13 @@ from limes.db.watch import unlimited
 from limes.kernel.errors import StartupError
 
 log = logging.getLogger(__name__)
-# Any number that nobody else uses in this database: two upgrades at once take turns.
+# Any number that no other program uses in this database: two upgrades at once take turns.
 _ADVISORY_LOCK = 0x4C494D4553
 _ANOTHER_UPGRADE = "another upgrade"
 _SHORT, _MORE, _LONGEST = 0.3, 0.1, 0.8
 """Seconds for all locks of a step that others have to wait for: at first, more with each try, and at most."""
 _LONG = 3.0
-"""Seconds for a lock that keeps nobody from work; PostgreSQL ends an autovacuum that is in the way after one."""
+"""Seconds for a lock that keeps no process from work; PostgreSQL ends an autovacuum that is in the way after one."""
 _PATIENCE = 600.0
 """Seconds in which a step has to get its locks."""
 _SILENCE = 5.0
@@ -70,7 +70,7 @@ class _Holder(NamedTuple):
 
 
 class Upgrade:
-    """One run. Each step is a transaction, which is recorded with it, so that it is done once whoever does it."""
+    """One run. Each step is a transaction that also records it, so that it is done only once, by any process."""
 
     def __init__(self, engine: Engine, runner: Runner, tell: Callable[[str], None]) -> None:
         self._engine = engine
@@ -78,7 +78,7 @@ class Upgrade:
         self._tell = tell
         self._step = ""
         self._filled = self._reached = 0
-        """Up to which id this step has filled rows: for good, and in the present transaction."""
+        """Up to which id this step has filled rows: committed, and in the present transaction."""
         self._wanted: Mapping[str, str] = {}
         self._waits_for = ""
         self._short = _SHORT
@@ -93,7 +93,7 @@ class Upgrade:
         return finished
 
     def _analyze(self, *, only_new: bool) -> None:
-        """Gives PostgreSQL's planner its figures about all tables, or about those that it has none of, as after a
+        """Gives PostgreSQL's planner its figures about all tables, or about tables without figures, as after a
         restore. Without them, reports take seconds until autovacuum comes by."""
         query = _STATISTICS.select(_STATISTICS.c.schemaname, _STATISTICS.c.relname)
         if only_new:
@@ -167,7 +167,7 @@ class Upgrade:
     # -- locks -------------------------------------------------------------------------------------------------------
 
     def _lock_tables(self, locks: Mapping[str, str]) -> None:
-        """First against nobody but autovacuum, which would never give way to a short wait."""
+        """First against autovacuum only, which would never give way to a short wait."""
         for table in locks:
             self._lock_table(table, "SHARE UPDATE EXCLUSIVE", _LONG)
         deadline = time.monotonic() + self._short
@@ -235,8 +235,8 @@ class Migrations:
         return [row.name for row in rows if row.idx > newest]
 
     def upgrade(self, engine: Engine, tell: Callable[[str], None] = log.info) -> list[str]:
-        """Applies all pending files, and returns the names of those that were finished. Several processes may call this
-        at once, and each may end at any time: each step is a transaction (on SQLite, each file), and whoever comes next
+        """Applies all pending files, and returns the names of the finished ones. Several processes may call this
+        at once, and each may end at any time: each step is a transaction (on SQLite, each file), and the next process
         goes on. `tell` gets a line about what it waits for. Raises `StartupError` if a step fails. That step has
         changed nothing then, and those before it stay applied."""
         with engine.connection(), self._explained(engine, "cannot be upgraded"):

@@ -6,8 +6,8 @@ turns out to be broken with its first statement, and that is a SELECT or a BEGIN
 statement runs again on another connection, and all older ones are checked again.
 
 In transaction mode, a pooler such as PgBouncer gives each transaction any of its own connections. What belongs to a
-session is lost there, or meets somebody else. So behind a pooler we use nothing of the kind: our settings go with each
-BEGIN, and with each statement that runs alone, in the same round trip (docs/adr/0026-pgbouncer.md).
+session is lost there, or reaches another client. So behind a pooler we use nothing of the kind: our settings go with
+each BEGIN, and with each statement that runs alone, in the same round trip (docs/adr/0026-pgbouncer.md).
 """
 
 import contextlib
@@ -152,7 +152,7 @@ class _Connector(peewee.Psycopg2Adapter):
 
 class PostgresqlPool(PooledPostgresqlDatabase):
     """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works, and for poolers.
-    Nobody waits for a thread that waits for a server: what is locked is only the list of connections."""
+    No thread waits for one that waits for a server: only the list of connections is locked."""
 
     psycopg2_adapter = _Connector
 
@@ -218,7 +218,7 @@ class PostgresqlPool(PooledPostgresqlDatabase):
     def commit(self) -> None:
         """As peewee's, but fails if the server waits for standbys and none has confirmed the commit. PostgreSQL reports
         success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit may be gone, so
-        nobody may be told that it succeeded."""
+        no caller may be told that it succeeded."""
         super().commit()
         notices = self.connection().notices
         if any("canceling wait for synchronous replication" in notice for notice in notices):

@@ -40,7 +40,7 @@ Row = tuple[Any, ...]
 Build = Callable[P, Node]
 Values = dict[str, Any]
 _MARK = object()
-"""Stands for all values of which the body is not told."""
+"""Stands for all values that the body does not get."""
 
 
 class Options(TypedDict, total=False):
@@ -316,7 +316,7 @@ class Insert(Generic[New]):
         finish: Finish | None = None,
     ) -> None:
         """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`. With a
-        `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of the
+        `key`, that number of first columns identifies a row: if it exists, it gets the values of the
         others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
         statement stores `at_once` rows at most."""
         fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]  # a NamedTuple's

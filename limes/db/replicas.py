@@ -7,7 +7,7 @@ Promises, for reads within `reading`:
 - What they see was the state of the primary at most `max_lag` seconds ago.
 - All of them come from one standby, or, from a certain moment on, from the primary: never from an older state than
   the read before.
-- If a standby fails, the read is done on the primary, and nobody notices.
+- If a standby fails, the read is done on the primary, unnoticed by the caller.
 
 Writes, reads outside of `reading`, and everything after the first write of a thread go to the primary.
 """
@@ -30,7 +30,7 @@ from limes.kernel.errors import Unavailable
 T = TypeVar("T")
 
 READS = Counter(
-    "limes_database_reads", "Requests that only read, by the server that they were begun on", ["db_name", "server"]
+    "limes_database_reads", "Requests that only read, by the server on which they started", ["db_name", "server"]
 )
 PASSED_OVER = Counter(
     "limes_replica_passed_over",
@@ -96,7 +96,7 @@ class ReplicatedEngine(Engine):
 
     @property
     def has_written(self) -> bool:
-        """Whether this thread has written since its last `reading` has begun."""
+        """Whether this thread has written since its last `reading` started."""
         return self._local.has_written
 
     def take_position(self) -> int | None:
@@ -145,7 +145,7 @@ class ReplicatedEngine(Engine):
         return None
 
     def _reason_against(self, standby: Standby, wanted: int) -> str | None:
-        """Returns why a standby, of which this thread holds a connection, cannot be read from. Mostly what is known of
+        """Returns why a standby, to which this thread holds a connection, cannot be read from. Mostly what is known of
         it is enough. It is asked when it may lack the position, and before what is known is too old: that is two round
         trips for each half of `max_lag`."""
         positions = self._positions
@@ -196,7 +196,7 @@ class ReplicatedEngine(Engine):
         return self._read(lambda engine: engine.snapshot(work))
 
     def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
-        """As `Engine.snapshot_stream`, on the primary: what was sent to a client cannot be begun anew."""
+        """As `Engine.snapshot_stream`, on the primary: what was sent to a client cannot be started again."""
         return self._stay_with_primary().snapshot_stream(work)
 
     def fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:

@@ -132,7 +132,7 @@ class Standby:
         return time.monotonic() - positions.time_of(seen.position, self._after)
 
     def rest(self, seconds: float) -> None:
-        """Nobody tries it for so long, and then one thread at a time, until `has_recovered`."""
+        """Not tried for this long, and then by one thread at a time, until `has_recovered`."""
         with self._lock:
             self._rest_seconds = seconds
             self._rests_until = time.monotonic() + seconds

@@ -7,12 +7,12 @@ from typing import Any
 import peewee
 
 AGAINST_ALL = "ACCESS EXCLUSIVE"
-"""Nobody reads the table meanwhile. For ALTER TABLE. Such a step reads no rows, so that it only takes a moment."""
+"""Blocks readers of the table. For ALTER TABLE. Such a step reads no rows, so that it only takes a moment."""
 AGAINST_WRITERS = "EXCLUSIVE"
-"""Nobody writes, or locks rows. For indexes, triggers and foreign keys."""
+"""Blocks writers and row locks. For indexes, triggers and foreign keys."""
 AGAINST_CHANGES = "SHARE ROW EXCLUSIVE"
-"""Nobody writes; foreign keys may lock rows. For triggers and foreign keys on a table that others refer to: whoever has
-written what the step locks next may still have to look at rows of this one."""
+"""Blocks writers; foreign keys may lock rows. For triggers and foreign keys on a table that others refer to: a
+transaction that has written what the step locks next may still have to look at rows of this one."""
 AGAINST_NOBODY = "SHARE UPDATE EXCLUSIVE"
 """Others read and write, but there is no VACUUM. For VALIDATE CONSTRAINT."""
 

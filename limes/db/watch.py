@@ -1,9 +1,9 @@
 """Notices a PostgreSQL that hangs: it takes connections and statements, and answers nothing (docs/adr/0040).
 
 PostgreSQL's own time limits do not help then, nor do those of TCP, as the kernel of a stopped server still confirms
-what it receives. So each connection notes when its statement has begun, which costs less than a microsecond, and a
+what it receives. So each connection notes when its statement started, which costs less than a microsecond, and a
 thread looks at these times. If there was no answer for a while, it asks the server itself. If this gets no answer
-either, all connections are cut, whoever waits has an error, and nobody connects until the server answers again.
+either, all connections are cut, all waiting calls fail, and none connects until the server answers again.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ WITH_STANDBY = Patience(silence=0.25, question=0.6)
 
 
 class HangingServer(psycopg2.OperationalError):
-    """The server answers nothing, so nobody waits for it."""
+    """The server answers nothing, so no call waits for it."""
 
 
 class WatchedConnection(psycopg2.extensions.connection):
@@ -117,7 +117,7 @@ class WatchedCursor(psycopg2.extensions.cursor):
 class Answer(Enum):
     GIVEN = auto()
     REFUSED = auto()
-    """There is somebody who says no, or nobody at all; both are known at once."""
+    """The server refuses, or there is none; both are known at once."""
     NONE = auto()
 
 
@@ -128,9 +128,9 @@ class Watch:
         """No statement may take longer than `limit` seconds, even if the server is there. `location` is for messages,
         and `parameters` are libpq's for new connections."""
         self.hangs = False
-        """Whether nobody should connect just now."""
+        """Whether connections should not be tried now."""
         self.order: Mapping[str, str] = {}
-        """libpq's parameters `host` and `port`, if a server has to be tried before those that stand before it."""
+        """libpq's parameters `host` and `port`, if a server has to be tried before the ones listed before it."""
         self._location = location
         self._patience = patience
         self._limit = limit
@@ -147,7 +147,7 @@ class Watch:
         self._start()
 
     def give_up(self) -> None:
-        """Has nobody connect any more, as a connection was not made in time."""
+        """Stops all attempts to connect, as a connection was not made in time."""
         self.hangs = True
         self._start()
 
@@ -191,7 +191,7 @@ class Watch:
             return  # it has ended just now
         answer = ask({**self._parameters, "target_session_attrs": "any", **server}, self._patience.question)
         if answer is Answer.NONE and all(one.answered_at < now for one in connections):
-            log.error("%s: the server hangs; nobody waits for it until it answers", self._location)
+            log.error("%s: the server hangs; it is not used until it answers again", self._location)
             self.hangs = True
             with self._lock:
                 connections = list(self._connections)
@@ -243,7 +243,7 @@ def ask(parameters: Mapping[str, Any], seconds: float) -> Answer:
 
 
 def _is_ready(connection: Any, deadline: float) -> bool:
-    """Waits for what an asynchronous connection has begun. Raises psycopg2's errors."""
+    """Waits for the running statement of an asynchronous connection. Raises psycopg2's errors."""
     while (state := connection.poll()) != psycopg2.extensions.POLL_OK:
         poll = select.poll()
         poll.register(connection.fileno(), select.POLLIN if state == psycopg2.extensions.POLL_READ else select.POLLOUT)

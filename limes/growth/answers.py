@@ -29,7 +29,7 @@ class UsageOfResource(OfResource):
     """One resource, the oldest first."""
 
     availability_zone: str | None = None
-    since: Annotated[Time, Field(description="when the oldest data begin that there are, whatever was asked for")]
+    since: Annotated[Time, Field(description="when the oldest data begin, whatever was asked for")]
     days: Annotated[list[UsageDay], Field(description="empty if hours or months were asked for")]
     hours: list[UsageDay] | None = None
     months: list[UsageDay] | None = None
@@ -93,7 +93,7 @@ class ResourceForecast(OfResource):
 
 
 class ForecastAnswer(Shape):
-    """What is full first comes first. `sampled_at` is when usage and limits were looked at."""
+    """What will be full first is at the top. `sampled_at` is when usage and limits were looked at."""
 
     forecasts: list[ResourceForecast]
     sampled_at: Time | None = None

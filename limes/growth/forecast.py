@@ -1,7 +1,7 @@
-"""Tells when quota, capacity and commitments of the cloud, a domain or a project are exhausted (docs/growth.md).
+"""Forecasts when quota, capacity and commitments of the cloud, a domain or a project are exhausted (docs/growth.md).
 
-Nothing is computed in advance for projects, as nobody asks about most of them (docs/adr/0033). The work of a request is
-bounded by the number of resources and AZs, of which each has at most 90 days, and does not depend on the size of the
+Nothing is computed in advance for projects, as most of them are never asked about (docs/adr/0033). The work of a
+request is bounded by the number of resources and AZs, each with at most 90 days, and does not depend on the size of the
 cloud.
 """
 
@@ -52,7 +52,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecasts:
-    """What is full first comes first. `sampled_at` is None before the first sample."""
+    """What will be full first is at the top. `sampled_at` is None before the first sample."""
 
     forecasts: list[Forecast]
     sampled_at: int | None
@@ -121,7 +121,7 @@ def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_
     today = day_of(now)
     figures = _figures(limes, scope.id, resources, now, every_az=every_az)
     known, begin = history.known_since(limes.engine, where.project), today
-    if known is not None:  # the first whole day of which there is an account
+    if known is not None:  # the first whole day in the account
         kept = max(today - LOOK_BACK * DAY, history.kept_since(limes, Granularity.DAY, now))
         begin = max(-(-known // DAY) * DAY, kept)
     query = UsageQuery(begin, today, Granularity.DAY, only=history.wanted_of(selection), every_az=every_az)
@@ -141,7 +141,7 @@ def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_
 def _figures(
     limes: Limes, project: int, resources: Mapping[int, NamedResource], now: int, *, every_az: bool
 ) -> Iterator[tuple[NamedResource, str, _Now]]:
-    """Yields what there is something to say about."""
+    """Yields the resources with anything to say."""
     ids, among = list(resources), Among("project", [project])
     committed: dict[tuple[int, str], int] = defaultdict(int)
     sums = project_sums.committed_sums(limes.engine, ids, now, "project", among)

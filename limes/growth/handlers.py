@@ -34,7 +34,7 @@ def show_usage_history(call: Call) -> Answer:
 
 
 def show_forecast(call: Call) -> Answer:
-    """Tells when capacity, quota and commitments of the cloud are exhausted; what is full first comes first."""
+    """Forecasts when capacity, quota and commitments of the cloud are exhausted, the earliest first."""
     call.refuse_unknown_parameters()
     forecast = forecast_growth if call.where.project is None else forecast_project
     found = forecast(call.limes, call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))

@@ -1,7 +1,7 @@
-"""Tells how usage, quota, commitments and capacity have grown, by hour, day or month.
+"""Reports how usage, quota, commitments and capacity have grown, by hour, day or month.
 
 The cloud and domains have samples; the usage and commitments of a project come from its account. Days before either
-began are told as far as the use of commitments was measured.
+began are given as far as the use of commitments was measured.
 """
 
 from collections import defaultdict
@@ -43,15 +43,15 @@ def known_since(engine: Engine, project: str) -> int | None:
 
 
 def kept_since(limes: Limes, granularity: Granularity, now: int) -> int:
-    """Returns from when on single hours or days are kept; months for ever."""
+    """Returns since when single hours or days are kept; months are kept forever."""
     keep = limes.settings.metering
     days = {Granularity.HOUR: keep.keep_hours, Granularity.DAY: keep.keep_days}.get(granularity)
     return 0 if days is None else day_of(now) - days * DAY
 
 
 def read_points(limes: Limes, project: str, query: UsageQuery, now: int) -> Points:
-    """Returns what the account of a project (UUID) says, without times of which nothing is known. To be called inside
-    a transaction; it takes ten queries at most."""
+    """Returns what the account of a project (UUID) says, without times about which nothing is known. To be called
+    inside a transaction; it takes ten queries at most."""
     state, since = accounts.state(limes.engine), known_since(limes.engine, project)
     if state is None or since is None or query.begin >= query.end:
         return {}
@@ -63,7 +63,7 @@ def read_points(limes: Limes, project: str, query: UsageQuery, now: int) -> Poin
     for zones in known.resources():
         counted = [*zip(times, known.accounts(zones, times), strict=True)]
         for meter in zones if query.every_az else zones[:1]:
-            # what was largest in each AZ was hardly so at the same time, so it is only told of one AZ
+            # the largest values of AZs were hardly reached at the same time, so they are given for one AZ only
             is_single = query.every_az or len(zones) == 1
             accounts_of = [
                 (bucket, by_az[meter].account if is_single else add_zones([each.account for each in by_az.values()]))
@@ -112,11 +112,11 @@ class GrowthOfResource:
     az: str
     points: list[Point]
     since: int
-    """When the oldest data begin that there are of the resource, whatever was asked for."""
+    """When the oldest data begin of the resource, whatever was asked for."""
 
 
 class Growth(NamedTuple):
-    """What there is, in the order of reports."""
+    """The data, in the order of reports."""
 
     granularity: Granularity
     resources: list[GrowthOfResource]
@@ -135,7 +135,7 @@ def report_growth(
     *,
     every_az: bool = False,
 ) -> Growth:
-    """Returns what there is, with a fixed number of queries; without a granularity, that which suits the data. Raises
+    """Returns the data, with a fixed number of queries; without a granularity, with one that suits the data. Raises
     `NotFound` and `BadRequest`."""
     now = int(limes.now())
     scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
@@ -169,18 +169,18 @@ def report_growth(
 
 def _since(limes: Limes, where: Where, named: Mapping[Ref, NamedResource]) -> dict[Ref, int]:
     first = growth_history.first_times(limes.engine)
-    begun = first.sample
+    started = first.sample
     if where.project is None:
         since = growth_history.first_samples(limes.engine, where.domain or "")
     else:
         state, known = accounts.state(limes.engine), known_since(limes.engine, where.project)
-        begun = state.begun_at if state else None
+        started = state.begun_at if state else None
         since = {} if known is None else dict.fromkeys(named, known)
     if first.commitment_use is None:
         return since
     # what was there when sampling began may have been there before
     older = [ref for ref in named if limes.catalog.behavior(ref).commitment_durations]
-    older = [ref for ref in older if begun is None or since.get(ref, 0) <= begun + DAY]
+    older = [ref for ref in older if started is None or since.get(ref, 0) <= started + DAY]
     return since | {ref: min(first.commitment_use, since.get(ref, first.commitment_use)) for ref in older}
 
 

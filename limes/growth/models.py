@@ -9,7 +9,7 @@ from limes.db.base import BaseModel
 
 
 class GrowthState(BaseModel):
-    """One row: locked by whoever takes a sample."""
+    """One row: locked while a sample is taken."""
 
     id = IntegerField(primary_key=True)
     sampled_at = BigIntegerField()

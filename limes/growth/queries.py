@@ -133,7 +133,7 @@ _trend = (GrowthTrend.level, GrowthTrend.growth, GrowthTrend.lowest, GrowthTrend
 write_trends = Insert(
     tuple[Any, ...], GrowthTrend, GrowthTrend.series, GrowthTrend.computed_at, GrowthTrend.days, *_trend, key=1
 )
-"""Writes trends, from so many days; without figures as long as these are too few."""
+"""Writes trends, with the number of days they are based on; without figures as long as these are too few."""
 
 
 class Present(NamedTuple):
@@ -143,7 +143,7 @@ class Present(NamedTuple):
     resource: str
     az: str
     begins: int
-    """When the hour of the sample has begun."""
+    """When the hour of the sample started."""
     usage: int
     committed: int
     quota: int | None

@@ -12,14 +12,14 @@ _ALL = {
     **on_every_level(
         "usage-history",
         Operation(growth.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _HISTORY),
-        At("Shows the same of a domain, without capacity."),
-        At("Shows the same of a project, without capacity."),
+        At("Shows the same for a domain, without capacity."),
+        At("Shows the same for a project, without capacity."),
     ),
     **on_every_level(
         "forecast",
         Operation(growth.show_forecast, "cluster:show", {200: ForecastAnswer}, (), (*SELECTION, p.PER_AZ)),
-        At("Tells when quota and commitments of a domain are exhausted; what is full first comes first."),
-        At("Tells when quota and commitments of a project are exhausted; what is full first comes first."),
+        At("Forecasts when quota and commitments of a domain are exhausted, the earliest first."),
+        At("Forecasts when quota and commitments of a project are exhausted, the earliest first."),
     ),
 }
 

@@ -44,7 +44,7 @@ DAY = 86400
 LOOK_BACK = 90
 """How many days a trend looks back."""
 MIN_DAYS = 7
-"""Without so many days, there is no trend."""
+"""With fewer days, there is no trend."""
 _RECENT = 7
 """Days that say how much is used now."""
 HORIZON = 5 * 365

@@ -1,6 +1,6 @@
 """Takes samples of usage, quota, commitments and capacity of the cluster and of all domains.
 
-Invariant: the row of `growth_state` is locked by whoever takes a sample, and one transaction writes the sample and the
+Invariant: the row of `growth_state` is locked while a sample is taken, and one transaction writes the sample and the
 day and month that it is part of. So in each state of the database, the present day is what its hours say, and the
 present month what its days say, whatever happens to a collector, and however many there are. What is over does not
 change.
@@ -142,7 +142,7 @@ def _add_usage(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: Lev
         figures, ref = found[total.key, refs[total.resource_id], ALL_AZS], refs[total.resource_id]
         figures.usage = int(total.usage)
         if limes.catalog.autogrow(ref) and total.quota is not None:
-            figures.quota = int(total.quota)  # nobody gives such quota to domains
+            figures.quota = int(total.quota)  # domains are not given such quota
     for (id_, resource, az), in_az in kept_sums.az_usage_sums(limes.engine, ids, level, _EVERYWHERE).items():
         if az != ANY_AZ:
             found[id_, refs[resource], az].usage = int(in_az.usage)
@@ -176,10 +176,10 @@ def note_quotas(limes: Limes) -> None:
     """Notes when quotas of projects have changed, some projects at a time, so that memory is bounded in any cloud. A
     sample was taken before.
 
-    Invariant: the row of `growth_state` is locked by whoever notes the quotas of a piece, and one transaction writes
-    all of it. What has changed is found by comparing what was noted with what there is. So a piece that was not
+    Invariant: the row of `growth_state` is locked while the quotas of a piece are noted, and one transaction writes
+    all of it. What has changed is found by comparing the noted quotas with the present ones. So a piece that was not
     reached, because the process was killed, is noted by the next run, and of two that do the same piece at once, the
-    second one finds nothing to note. The time is that of the last sample, whoever took it: so times never go back,
+    second one finds nothing to note. The time is that of the last sample, from any process: so times never go back,
     unless a sample has found that the clock did, and has forgotten what was ahead of it.
     """
     last: str | None = ""
@@ -200,7 +200,7 @@ def _note_piece(limes: Limes, after: str) -> str | None:
 
 
 def _compute_trends_if_due(limes: Limes) -> None:
-    """Computes how usage of each resource has grown in the last months, unless that was done since this day has begun.
+    """Computes how usage of each resource has grown in the last months, unless that was done today.
     Invariant: the trend of a series is computed from closed days only, so that it does not matter which collector does
     it, or how often. Several may do it at once."""
     engine, now = limes.engine, int(limes.now())

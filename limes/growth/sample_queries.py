@@ -57,7 +57,7 @@ def state(engine: Engine) -> State:
 
 
 def lock_state(engine: Engine) -> State:
-    """Returns the state. Until the transaction ends, nobody else takes a sample."""
+    """Returns the state. Until the transaction ends, no other sample is taken."""
     state = _state(engine, is_locked=True)
     assert state is not None, "`begin` was called"
     return state
@@ -192,14 +192,14 @@ def _projects_after(after: str, limit: int) -> Node:
 
 
 def piece_after(engine: Engine, after: str, limit: int) -> Piece:
-    """The next projects after this one, and those that are gone in between."""
+    """The next projects after this one, and the ones in between that are gone."""
     found = _projects_after(engine, after, limit)
     return Piece(after, found[-1][1] if len(found) == limit else None, [id_ for id_, _ in found])
 
 
 @tuples(tuple[str, str, str, int | None, int | None, int | None])
 def _changed_quotas(piece: Piece) -> Node:
-    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing. By
+    """Selects quotas that are not what they were: since when, the noted quota, and the present one; None: nothing. By
     adding both sides up, which takes as long as reading them. A join would take very long where the planner does not
     know yet how many there are."""
     nothing = Value(None).cast("BIGINT")

@@ -28,7 +28,7 @@ class Bucket(NamedTuple):
 
 
 def day_of(time: int) -> int:
-    """When the day of this time has begun; likewise the others."""
+    """When the day of this time started; likewise the others."""
     return time - time % DAY
 
 
@@ -46,7 +46,7 @@ def previous_month(month: int) -> int:
 
 
 def months_kept_since(now: int, months: int) -> int:
-    """Returns when the first month begins of those that are kept."""
+    """Returns when the first month that is kept begins."""
     first = month_of(now) - months * 31 * DAY
     return next_month(month_of(first - 1))
 
@@ -67,7 +67,7 @@ def begins_bucket(time: int, granularity: Granularity) -> bool:
 
 
 def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
-    """Yields the times from `begin` to `end`, both of which begin one of this granularity. A total is made of the
+    """Yields the times from `begin` to `end`, which both are starts of this granularity. A total is made of the
     longest that fit: hours, days, months, days, hours."""
     while begin < end:
         found = [granularity]

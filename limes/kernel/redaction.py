@@ -1,7 +1,7 @@
 """Keeps secrets out of what is shown and stored: passwords, tokens and keys, wherever they come from.
 
 All of our exceptions and all log lines go through `redact`. It knows what secrets look like (a password in a URL, a
-header with a token, Keystone's tokens, `"password": "..."`), and those that the configuration has told it of (`know`).
+header with a token, Keystone's tokens, `"password": "..."`), and the ones from the configuration (`know`).
 """
 
 import contextlib

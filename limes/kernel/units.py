@@ -103,8 +103,8 @@ def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> 
 
 
 def falls(kept: Mapping[str, int], reported: Mapping[str, int], tolerated: int) -> bool:
-    """Returns whether capacity by AZ is missing where there was some, or has become less by more than so many percent.
-    Each AZ counts by itself: what is missing in one is not made up for by more in another one."""
+    """Returns whether capacity by AZ is missing where there was some, or has become less by more than this many
+    percent. Each AZ counts by itself: what is missing in one is not made up for by more in another one."""
     least = 100 - tolerated
     return any(amount and (az not in reported or 100 * reported[az] < least * amount) for az, amount in kept.items())
 

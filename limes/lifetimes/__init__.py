@@ -1,1 +1,1 @@
-"""From when to when subresources were there."""
+"""From when to when subresources existed."""

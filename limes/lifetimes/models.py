@@ -22,7 +22,7 @@ class LifetimeProject(BaseModel):
 class SubresourceLifetime(BaseModel):
     """A period in which a subresource was in the same AZ with the same billed attributes (`limes.lifetimes.rules`).
 
-    Invariant: the open periods of a service in a project are those that its last successful scrape found. They are
+    Invariant: the open periods of a service in a project are the ones that its last successful scrape found. They are
     written in the transaction of the scrape, whose claim and locks keep others out.
     """
 

@@ -133,7 +133,7 @@ def _any_other(followed: Collection[str]) -> Node:
 
 
 def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
-    """Ends the periods of all resources but these (`service/resource`): nobody looks at them any more."""
+    """Ends the periods of all resources but these (`service/resource`): the others are not followed any more."""
     if _any_other(engine, followed):
         note_last_scrapes(engine, "of other resources", followed)
         _end(engine, "of other resources", followed, at)
@@ -159,7 +159,7 @@ def delete_ended_before(engine: Engine, time: float, limit: int) -> int:
 
 @writes
 def delete_projects_without_periods() -> Node:
-    """Deletes the names of projects that do not exist any more, and of which no periods are left."""
+    """Deletes the names of projects that do not exist any more and have no periods left."""
     row, period = LifetimeProject, SubresourceLifetime
     present = Project.select(Project.id).where(Project.uuid == row.uuid)
     periods = period.select(period.id).where(period.project == row.id)
@@ -171,7 +171,7 @@ _L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
 
 @dataclass(frozen=True, slots=True)
 class LifetimeFilter:
-    """Which periods are wanted: those that overlap with the time from `since` on and before `until`."""
+    """Which periods are wanted: ones that overlap with the time from `since` on and before `until`."""
 
     since: float
     until: float

@@ -1,4 +1,4 @@
-"""From when to when subresources were there: recorded by scrapes, shown for bills, and forgotten in the end."""
+"""From when to when subresources existed: recorded by scrapes, shown for bills, and finally forgotten."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _BATCH = 1000
 
 def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
     """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
-    service of which nothing is followed costs no statement."""
+    service without followed subresources costs no statement."""
     engine, task, now = limes.engine, scrape.task, scrape.now
     of_service = {name: attributes for (type_, name), attributes in of.items() if type_ == task.service_type}
     followed = {name: attributes for name, attributes in of_service.items() if name in scrape.usages}

@@ -116,7 +116,7 @@ def _value(entry: Mapping[str, Any], path: str) -> Any:
 
 
 def _may_be(entry: Found, period: OpenPeriod) -> bool:
-    """Returns whether an entry of which not everything is known may go on with a period of the same subresource."""
+    """Returns whether an incomplete entry may continue a period of the same subresource."""
     if entry.what.attributes == _NOTHING:
         return True
     if not entry.unclear or entry.what.az != period.what.az:

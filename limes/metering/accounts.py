@@ -59,7 +59,7 @@ def state() -> Node:
 
 @first(State)
 def lock_state() -> Node:
-    """The same. Until the transaction ends, nobody else closes or corrects anything."""
+    """The same. Until the transaction ends, nothing else is closed or corrected."""
     return lock(_STATE)
 
 
@@ -226,7 +226,7 @@ class CheckedCorrections(NamedTuple):
     the order in which they commit."""
 
     until: int
-    """The number of the last one of which that is known."""
+    """The number of the last one for which that is known."""
     last: int
     """The number of the last one."""
     begins: int | None
@@ -244,7 +244,7 @@ def _checked() -> Node:
 def checked_corrections(engine: Engine) -> CheckedCorrections:
     """Which corrections are known to be made by the present rules."""
     found = _checked(engine)
-    assert found is not None, "the account has begun"
+    assert found is not None, "metering has started"
     return found
 
 
@@ -299,14 +299,14 @@ def _take(of_gaps: bool, projects: Sequence[str], begin: int, end: int) -> Node:
 
 
 def late_projects(engine: Engine, end: int, limit: int) -> list[str]:
-    """At most `limit` projects (UUIDs) of which something is pending that is about a time before `end`; none only if
+    """At most `limit` projects (UUIDs) with something pending about a time before `end`; none only if
     there are none."""
     found = {project for of_gaps in (False, True) for project in _find(engine, of_gaps, end, limit)}
     return sorted(found)[:limit]
 
 
 def take_pending(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[str, int]:
-    """Takes what is pending of these projects in this time: the caller counts it. Returns from when on that is, by
+    """Takes what is pending of these projects in this time: the caller counts it. Returns since when that is, by
     project."""
     found: dict[str, int] = {}
     for of_gaps in (False, True):

@@ -53,18 +53,18 @@ class UsageEntry(Shape, kw_only=False, rename={"begin": "from", "end": "until"})
     used: AmountSeconds
     committed: AmountSeconds
     beyond_commitments: AmountSeconds
-    unknown_seconds: Annotated[int, Field(ge=0, description="in which nobody knew the usage")]
+    unknown_seconds: Annotated[int, Field(ge=0, description="in which the usage was unknown")]
     smallest: Annotated[Amount, Field(description="with `per_az`")] | UnsetType
     largest: Annotated[Amount, Field(description="with `per_az`")] | UnsetType
     last: Amount
     closed: Annotated[Buckets, Field(description="from how many closed hours, days and months this comes")]
-    open: Annotated[Buckets, Field(description="the same of those that are not closed yet")] | UnsetType
+    open: Annotated[Buckets, Field(description="the same for those that are not closed yet")] | UnsetType
     version: Annotated[int, Field(ge=1, description="more than 1 after a correction")]
     corrections: Sequence[Correction] | UnsetType
 
 
 class UsageReport(Shape):
-    """Nothing is told of times in which nothing was used or committed, which was known."""
+    """Times in which it is known that nothing was used or committed are left out."""
 
     metering_began_at: Annotated[int, Field(ge=0, description="when the account begins: before, nothing is known")]
     begin: Time = field(name="from")

@@ -1,8 +1,8 @@
 """Keeps the account of usage and commitments: closes days, corrects closed ones, and forgets what is old.
 
-Invariant: the row of `metering_state` is locked by whoever closes or corrects, and says which projects are done. So a
-day of a project is counted exactly once in its month, whatever happens to the collector in between, and however many do
-this at once.
+Invariant: the row of `metering_state` is locked while days are closed or corrected, and says which projects are done.
+So a day of a project is counted exactly once in its month, whatever happens to the collector in between, and however
+many do this at once.
 """
 
 import logging
@@ -46,8 +46,8 @@ def close_days(limes: Limes) -> None:
     state = limes.engine.snapshot(partial(accounts.state, limes.engine)) or _begin(limes, now)
     if now < state.begun_at:
         # a machine that starts with a clock of years ago must not take all that was ever closed for yet to come
-        begun, says = render_time(state.begun_at), render_time(now)
-        raise Unavailable(f"the account of usage begins on {begun}, but the clock says {says}: nothing is done")
+        start, says = render_time(state.begun_at), render_time(now)
+        raise Unavailable(f"the account of usage begins on {start}, but the clock says {says}: nothing is done")
     reopen_if_ahead(limes, state, now)
     while _close_some(limes, now, only_begun=True):
         pass
@@ -87,7 +87,7 @@ def _note_names(limes: Limes, now: int) -> None:
 def _follow_commitments(limes: Limes, now: int) -> bool:
     """Adds what has happened to commitments. Returns whether there may be more."""
     engine, state = limes.engine, lock_account(limes)
-    # while somebody closes a day, it is closed for some projects only: the next run comes soon
+    # while a day is being closed, it is closed for some projects only: the next run comes soon
     events = [] if state.last_project else commitment_events.after(engine, state.event_number, _EVENTS)
     if not events:
         return False
@@ -144,7 +144,7 @@ def _after_event(last: CommittedRow | None, document: Mapping[str, Any], event: 
 def _changed_since(
     before: Mapping[str, Sequence[CommittedRow]], after: Mapping[tuple[str, int], CommittedRow]
 ) -> dict[str, int]:
-    """Returns from when on the accounts of projects change, by UUID."""
+    """Returns since when the accounts of projects change, by UUID."""
     known = {(row.commitment_uuid, row.begins): row for rows in before.values() for row in rows}
     changed: dict[str, int] = {}
     for key, row in after.items():
@@ -157,7 +157,7 @@ def _changed_since(
 
 @atomic
 def _close_some(limes: Limes, now: int, *, only_begun: bool = False) -> bool:
-    """Closes the next day for some more projects; with `only_begun`, only a day that was begun. Returns whether
+    """Closes the next day for some more projects; with `only_begun`, only a day that was started. Returns whether
     there was something to do."""
     engine, state = limes.engine, lock_account(limes)
     if only_begun and not state.last_project:
@@ -202,7 +202,7 @@ def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now
 
 @atomic
 def _correct_late(limes: Limes, now: int) -> bool:
-    """Corrects closed days of some projects of which something was recorded after these days were counted. Returns
+    """Corrects closed days of some projects for which something was recorded after these days were counted. Returns
     whether there was something to do."""
     engine, state = limes.engine, lock_account(limes)
     # of a day that is closed for some projects only, it is not clear whether it is closed
@@ -245,8 +245,8 @@ class _ClosedDay:
                     self.months.append((meter, self._month(meter, account)))
 
     def _to_tell(self, zones: Sequence[Meter], counted: Mapping[Meter, VersionedAccount]) -> Collection[Meter]:
-        """Returns where the day has to be told: elsewhere, usage was what it was before. Where AZs are covered
-        together, they are told together, as what counts in one depends on the others."""
+        """Returns where the day has to be reported: elsewhere, usage was what it was before. Where AZs are covered
+        together, they are reported together, as what counts in one depends on the others."""
         known, day = self.known, self.day
         if self.told is not None:
             return zones

@@ -1,4 +1,4 @@
-"""Corrects closed days and months of which something was recorded after they were closed.
+"""Corrects closed days and months for which something was recorded after they were closed.
 
 What was said before is kept, with the reason. What is older than single hours are kept stays as it is. To be called in
 the transaction that has locked the account.
@@ -33,7 +33,7 @@ Days = Mapping[Meter, Sequence[StoredAccount]]
 
 
 def read_closed(limes: Limes, window: MeteringWindow, late: Mapping[str, int]) -> Days:
-    """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
+    """Returns the closed days that may be wrong, as they are reported now: of each project (UUID) at least those from
     a time on."""
     found: dict[Meter, list[StoredAccount]] = {}
     for some in _in_parts(late):
@@ -43,7 +43,7 @@ def read_closed(limes: Limes, window: MeteringWindow, late: Mapping[str, int]) -
 
 
 def correct_days(limes: Limes, window: MeteringWindow, late: Mapping[str, int], before: Days, reason: str) -> None:
-    """Computes these days anew, and their months with them. `before` is what `read_closed` has returned."""
+    """Computes these days again, and their months with them. `before` is what `read_closed` has returned."""
     for some in _in_parts(late):
         told = {meter: rows for meter, rows in before.items() if meter.project in some}
         begin = _first_day(limes, window, min(some.values()))
@@ -73,7 +73,7 @@ def repair(limes: Limes, now: int) -> None:
 @snapshot
 def _read_checked(limes: Limes) -> tuple[State, CheckedCorrections]:
     state = accounts.state(limes.engine)
-    assert state is not None, "the account has begun"
+    assert state is not None, "metering has started"
     return state, accounts.checked_corrections(limes.engine)
 
 
@@ -179,7 +179,7 @@ def _replace(limes: Limes, window: MeteringWindow, before: Days, after: Days, re
 def _correct_month(
     limes: Limes, window: MeteringWindow, projects: Collection[str], month: int, reason: str
 ) -> list[Correction]:
-    """Adds up a month of some projects anew. Returns what it said before, if it was closed."""
+    """Adds up a month of some projects again. Returns what it said before, if it was closed."""
     noted, written = [], []
     end = min(next_month(month), window.closed_until)
     is_closed = end == next_month(month)
@@ -216,7 +216,7 @@ def read_days(
     *,
     anew: bool = False,
 ) -> dict[Meter, list[StoredAccount]]:
-    """Returns what closed days say, or with `anew`, what they should say. `also` is what to tell of even if there is
+    """Returns what closed days say, or with `anew`, what they should say. `also` is what to report even if there is
     nothing to say about it any more."""
     found: dict[Meter, list[StoredAccount]] = {}
     if begin < end:
@@ -227,7 +227,7 @@ def read_days(
 
 
 def _first_day(limes: Limes, window: MeteringWindow, at: int) -> int:
-    """Returns the first day that can still be computed anew."""
+    """Returns the first day that can still be computed again."""
     kept_since = day_of(window.now) - limes.settings.metering.keep_hours * DAY
     return max(day_of(at), day_of(window.begun_at), kept_since)
 
@@ -244,9 +244,9 @@ def _told(known: Sources, zones: Sequence[Meter], begin: int, end: int) -> dict[
 def _cover_stored_days(
     known: Sources, days: Mapping[Meter, list[StoredAccount]], before: Days, done: Collection[Any]
 ) -> None:
-    """Lets commitments in the AZ `any` cover usage in all AZs, in days of which only the sums are kept: as much of it
+    """Lets commitments in the AZ `any` cover usage in all AZs, in days for which only the sums are kept: as much of it
     as they can, so that nobody pays too much. `days` are those of one resource; `before`, what earlier releases have
-    told of them; `done`, what was corrected by a run that did not come to its end."""
+    reported for them; `done`, what was corrected by a run that did not finish."""
     for index, day in enumerate([*next(iter(days.values()))]):
         is_stored = any(row.begin == day.begin for meter in days for row in known.days.get(meter, ()))
         is_done = any((meter[:3], day.begin) in done for meter in days)

@@ -1,4 +1,4 @@
-"""What may be asked of the account of usage, and what is told: entries, and closed months as they are stored."""
+"""Queries for the account of usage, and its entries, and closed months as they are stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class UsageQuery:
     only: MeterFilter = NO_FILTER
     marker: str = ""
     limit: int | None = None
-    """At most so many projects."""
+    """Maximum number of projects."""
     as_of: int | None = None
     """Without what was corrected after this time."""
     every_az: bool = False
@@ -85,16 +85,16 @@ def _check_as_of(as_of: int, end: int, times: Sequence[Bucket], now: int, closed
     if as_of > now:
         raise BadRequest(f"query parameter as_of: expected no time in the future; it is {render_time(now)} now")
     if any(bucket.granularity is Granularity.HOUR for bucket in times):
-        raise BadRequest("query parameter as_of: what was said before a correction is kept of days and months only")
+        raise BadRequest("query parameter as_of: figures from before a correction are kept for days and months only")
     closed_until = min(closed_until, as_of)
     if end > closed_until:
         raise BadRequest(
-            "query parameter as_of: what was said at a time is kept of days and months that were closed then;"
+            "query parameter as_of: past figures are kept for days and months that were closed at that time;"
             f" expected an `until` of {render_time(day_of(closed_until))} or before"
         )
 
 
-# -- what is told ------------------------------------------------------------------------------------------------------
+# -- entries -----------------------------------------------------------------------------------------------------------
 
 ALL_AZS = ""
 """The AZ of meters that stand for all of them together."""
@@ -112,7 +112,7 @@ class UsageEntry(NamedTuple):
     closed: Mapping[str, int]
     """From how many closed hours, days and months the account comes, by granularity."""
     open: Mapping[str, int]
-    """The same of those that are not closed yet."""
+    """The same for the ones that are not closed yet."""
     version: int
     """More than 1 if something of it was corrected after it was closed."""
     corrections: Sequence[tuple[int, str]] = ()
@@ -123,7 +123,7 @@ class UsageEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClosedMonths:
-    """What is stored of closed months, in the order in which it is told. A large cloud has hundreds of thousands of
+    """What is stored for closed months, in the order of reports. A large cloud has hundreds of thousands of
     these rows a month. To make an entry of each takes as long as to read it and to write it."""
 
     rows: Sequence[Month]

@@ -35,7 +35,7 @@ Parts = Generator[Part, None, None]
 
 
 def report_usage(call: Call) -> Answer:
-    """Tells what all projects have used and committed to over time, as JSON or CSV."""
+    """Reports what all projects have used and committed to over time, as JSON or CSV."""
     if call.where.domain is not None:
         require_known(call.limes, call.where.domain, call.where.project)
     call.refuse_unknown_parameters()

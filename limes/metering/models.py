@@ -10,7 +10,7 @@ from limes.db.base import BaseModel
 
 
 class MeteringState(BaseModel):
-    """One row: how far the account has come. Locked by whoever closes or corrects days."""
+    """One row: how far the account has come. Locked while days are closed or corrected."""
 
     id = IntegerField(primary_key=True)
     begun_at = BigIntegerField()
@@ -35,7 +35,7 @@ class MeteringState(BaseModel):
 
 
 class ClosedDay(BaseModel):
-    """When a day was closed. Not known of those that earlier releases have closed, but for the last one."""
+    """When a day was closed. Unknown for days that earlier releases have closed, except the last one."""
 
     begins = BigIntegerField(primary_key=True)
     closed_at = BigIntegerField()
@@ -92,7 +92,7 @@ class UsageStep(BaseModel):
 
 
 class UsageGap(BaseModel):
-    """A time in which nobody knew what a project used of a service."""
+    """A time in which it was unknown what a project used of a service."""
 
     project_uuid = TextField()
     service_type = TextField()

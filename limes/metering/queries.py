@@ -127,7 +127,7 @@ def end_projects(
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
-    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
+    """Ends the account of resources that are no longer offered. Metering starts over if they come back."""
     if not resource_ids:
         return
     is_of = (UsageStep.resource_name == Resource.name, UsageStep.service_type == Service.type)
@@ -139,7 +139,7 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
 @tuples(tuple[str, str, str])
 def metered_by_others(resource_ids: Collection[int]) -> Node:
     """The projects (UUID), services and names of resources that were scraped last by the previous release: it has
-    deleted rows of AZs in which nothing is used any more, and told the account nothing."""
+    deleted rows of AZs in which nothing is used any more, without an entry in the account."""
     return (
         Resource.select(Project.uuid, Service.type, Resource.name)
         .join(Service, on=Resource.service == Service.id)

@@ -1,6 +1,6 @@
 """Opens days again that were closed by a clock that was ahead: they are yet to come.
 
-Somebody may have read them, so what they said is kept until they are closed again. A day that says something else then
+They may have been read, so what they said is kept until they are closed again. A day that says something else then
 is a correction.
 """
 
@@ -37,7 +37,7 @@ def _is_ahead(state: State, now: int) -> bool:
 
 @atomic
 def _keep_told(limes: Limes, now: int, marker: str) -> str | None:
-    """Writes what days say of some projects, even those that follow from the days before. Returns the last of these
+    """Writes what days say about some projects, even days that follow from the days before. Returns the last of these
     projects; None if there are none."""
     engine, state, today = limes.engine, lock_account(limes), day_of(now)
     projects = sources.project_page(engine, today, state.closed_until, marker, _PROJECTS)
@@ -74,7 +74,7 @@ def _note_months(limes: Limes, state: State, month: int, now: int) -> None:
 
 
 def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
-    """Writes the month that has begun, up to the present day."""
+    """Writes the present month, up to the present day."""
     engine, end, marker = limes.engine, state.closed_until, ""
     window = window_at(limes, state, now)
     while projects := sources.project_page(engine, month, end, marker, 10 * _PROJECTS):

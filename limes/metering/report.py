@@ -1,4 +1,4 @@
-"""Tells what was used and committed over a time, in hours, days, months or as a total."""
+"""Reports what was used and committed over a time, in hours, days, months or as a total."""
 
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from limes.metering.units import MonthUnits
 from limes.projects.lookup import find_domain, find_project
 
 _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
-"""Whose accounts are computed together, by the shortest time that is told."""
+"""How many projects are computed together, by the shortest time in the report."""
 _BUCKETS = 20_000
 """Projects times hours, days or months on one page."""
 Stored = Mapping[Meter, Sequence[StoredAccount]]
@@ -35,7 +35,7 @@ Part = tuple[Bucket, VersionedAccount, str | None]
 
 @dataclass(frozen=True, slots=True)
 class UsagePage:
-    """The projects of one page, and what is to be told of them."""
+    """The projects of one page, and what is to be reported about them."""
 
     query: UsageQuery
     state: State
@@ -76,8 +76,8 @@ def require_known(limes: Limes, domain: str, project: str | None = None) -> None
 
 
 def read_parts(limes: Limes, page: UsagePage) -> Generator[list[UsageEntry] | ClosedMonths, None, None]:
-    """Returns what is to be told, some projects at a time, all from one state of the database. Nothing is told of times
-    in which nothing was used or committed, which was known. What is stored of closed months is left as it is."""
+    """Yields the report, some projects at a time, all from one state of the database. Left out are times
+    in which it is known that nothing was used or committed. What is stored for closed months is left as it is."""
     return limes.engine.snapshot_stream(lambda: _parts(limes, page))
 
 
@@ -194,7 +194,7 @@ def _of_sources(
                 for bucket, by_az in counted
             ]
             together = [[part] for part in parts]
-            if query.granularity is Granularity.TOTAL:  # those that follow each other in the same unit
+            if query.granularity is Granularity.TOTAL:  # times that follow each other in the same unit
                 together = [[*several] for _, several in groupby(parts, itemgetter(2))]
             for several in together:
                 entry = _entry(names[meter.project], meter, several, state)

@@ -14,11 +14,9 @@ _ALL = on_every_level(
     "usage-reports",
     Operation(usage.report_usage, "cluster:list_projects", {200: UsageReportAnswer}, (), _ACCOUNT, csv=True),
     At(
-        "Tells the same of the projects of a domain, those that have vanished among them.",
-        "project:list",
-        _ACCOUNT_OF_DOMAIN,
+        "The same for the projects of a domain, including those that have vanished.", "project:list", _ACCOUNT_OF_DOMAIN
     ),
-    At("Tells the same of a project, even if it has vanished.", "project:show", _ACCOUNT_OF_PROJECT),
+    At("The same for a project, even if it has vanished.", "project:show", _ACCOUNT_OF_PROJECT),
 )
 
 SECTIONS = {"usage": _ALL}

@@ -1,6 +1,6 @@
 """The account of one project, resource and AZ over a time: what was used, committed, and used beyond that.
 
-Usage is constant from one step to the next. In a gap nobody knew it: it counts as unknown, never as 0. Commitments are
+Usage is constant from one step to the next. In a gap it is not known: it counts as unknown, never as 0. Commitments are
 known at all times. Times are whole seconds since the epoch, and totals are amount-seconds: an amount of 3 for a minute
 is 180.
 """
@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A time in which nobody knew the usage; `end` itself is not part of it."""
+    """A time in which the usage is unknown; `end` itself is not part of it."""
 
     begin: int
     end: int
@@ -43,7 +43,7 @@ class Account(NamedTuple):
     beyond: int
     """Used beyond what was committed, at each moment."""
     unknown: int
-    """Seconds in which nobody knew the usage: nothing is counted as used in them."""
+    """Seconds in which the usage is unknown: nothing is counted as used in them."""
     smallest: int | None
     """The smallest and largest usage that was known; None if none was."""
     largest: int | None
@@ -111,7 +111,7 @@ def integrate_each(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequen
 def integrate_zones(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
     """Returns the accounts of a resource by AZ. A commitment in a real AZ covers usage there. One in the AZ `any` is
     pooled: it covers usage in all AZs, as far as their own commitments do not. While there is one, what was used beyond
-    stands in `any`, and is 0 in all others. So whoever adds up AZs counts it once."""
+    stands in `any`, and is 0 in all others. So a sum over AZs counts it once."""
     found = integrate_each(begin, end, zones, gaps)
     if any(time.begin < end and time.end > begin for time in pooled_times(zones)):
         for az, beyond in _beyond(begin, end, zones, gaps).items():
@@ -160,7 +160,7 @@ def add_zones(accounts: Sequence[Account]) -> Account:
 
 
 def add(earlier: Account, later: Account) -> Account:
-    """Returns the account of two times of which the second follows the first."""
+    """Returns the account of two consecutive times."""
     return Account(
         earlier.used + later.used,
         earlier.committed + later.committed,

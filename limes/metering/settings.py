@@ -16,8 +16,8 @@ class MeteringSettings(Section):
     the account. At least twice `collector.scrape_interval`, so that one that comes late makes no gap. Not given: 2
     hours, or four times `collector.scrape_interval` if that is longer."""
     closes_after: Seconds = 900.0
-    """How long after its end a day (UTC) is closed; at least 5 minutes. What comes still later is a correction, with a
-    version and a reason."""
+    """How long after its end a day (UTC) is closed; at least 5 minutes. What is recorded even later is a correction,
+    with a version and a reason."""
     keep_hours: int = Field(default=14, ge=2, le=3660)
     """For how many days single hours are available, and closed days can be corrected."""
     keep_days: int = Field(default=400, ge=62, le=36600)

@@ -70,7 +70,7 @@ def steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_
 
 @collected(tuple[str, str], Gap)
 def gaps(projects: Sequence[str], begin: int, end: int) -> Node:
-    """The times that overlap this one, in which nobody knew the usage, by project and service."""
+    """The times that overlap this one, in which the usage is unknown, by project and service."""
     gap = UsageGap
     query = gap.select(gap.project_uuid, gap.service_type, gap.begins, gap.ends)
     return query.where(any_of(gap.project_uuid, projects), gap.ends > begin, gap.begins < end)

@@ -49,9 +49,9 @@ def window_at(limes: Limes, state: State, now: int) -> MeteringWindow:
 
 
 def lock_account(limes: Limes) -> State:
-    """Returns how far the account has come. Until the transaction ends, nobody else closes or corrects anything."""
+    """Returns how far the account has come. Until the transaction ends, nothing else is closed or corrected."""
     state = usage_accounts.lock_state(limes.engine)
-    assert state is not None, "the account has begun"
+    assert state is not None, "metering has started"
     return state
 
 
@@ -66,7 +66,7 @@ class Sources:
     days: Mapping[Meter, Sequence[StoredAccount]] = field(default_factory=dict)
     months: Mapping[Meter, Sequence[StoredAccount]] = field(default_factory=dict)
     places: Sequence[Meter] = ()
-    """What is reported of projects of which something was not known, even if nothing of it is used."""
+    """What is reported for projects with unknown usage, even if nothing of it is used."""
     pools: bool = True
     """Whether commitments in the AZ `any` cover usage in others. They did not in earlier releases."""
 
@@ -81,7 +81,7 @@ class Sources:
             yield [*zones]
 
     def accounts(self, zones: Sequence[Meter], times: Iterable[Bucket]) -> Iterator[dict[Meter, VersionedAccount]]:
-        """Yields the accounts of a resource in all of its AZs, for each of these times, of which each follows the one
+        """Yields the accounts of a resource in all of its AZs, for each of these times, where each follows the one
         before. What is yet to come is left out."""
         days = {meter: {row.begin: row for row in self.days.get(meter, ())} for meter in zones}
         usages: Usages | None = None
@@ -198,8 +198,8 @@ def load_sources(
     anew: bool = False,
 ) -> Sources:
     """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
-    With `anew`, what is stored of these days is left out, so that they are computed anew. All AZs are loaded, whatever
-    `only` says: what counts in one may depend on others. To be called inside a transaction."""
+    With `anew`, what is stored for these days is left out, so that they are computed again. All AZs are loaded,
+    whatever `only` says: what counts in one may depend on others. To be called inside a transaction."""
     now, closed_until, only = window.now, window.closed_until, only._replace(azs=None)
     if anew:
         closed_until = min(closed_until, begin)
@@ -230,7 +230,7 @@ def load_sources(
 def load_gaps(
     engine: Engine, projects: Sequence[str], begin: int, end: int, window: MeteringWindow
 ) -> dict[tuple[str, str], list[Gap]]:
-    """Returns the times that overlap this one in which nobody knew the usage, by project and service. Some may last
+    """Returns the times that overlap this one in which the usage is unknown, by project and service. Some may last
     until now."""
     gaps = queries.gaps(engine, projects, begin, end)
     for project, service, scraped_at, failing_since in queries.scrape_times(engine, True, projects):

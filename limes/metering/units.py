@@ -12,7 +12,7 @@ class MonthUnits:
     """A month has the last unit that its resource had in it. Amounts are not converted."""
 
     noted: Mapping[Ref, Sequence[tuple[int, str]]] = field(default_factory=dict)
-    """From when on a resource had a unit, in order."""
+    """Since when a resource had a unit, in order."""
 
     def at(self, ref: Ref, time: int) -> str | None:
         """Returns the unit of the month of this time; None if none was ever noted."""

@@ -74,7 +74,7 @@ def end_metering_of_services(limes: Limes, services: Sequence[str], resource_ids
 
 def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:
     """Ends the account of resources that are offered no more. To be called again from time to time: a scrape that had
-    begun before may end after this."""
+    started before may end after this."""
     queries.end_resources(engine, resource_ids, int(now))
     others = set(queries.metered_by_others(engine, resource_ids)) if resource_ids else None
     if others:
@@ -97,7 +97,7 @@ def _end_gaps(limes: Limes, scrapes: Sequence[ScrapeTimes], now: int) -> None:
 
 
 def unknown_since(scraped_at: float | None, failing_since: float | None, valid_for: float) -> int | None:
-    """Returns since when nobody knows the usage, in seconds: since the first scrape that failed, or since the last
+    """Returns since when the usage is unknown, in seconds: since the first scrape that failed, or since the last
     success is too old. In the future if all is well; None before the first scrape."""
     times = [time for time in (failing_since, None if scraped_at is None else scraped_at + valid_for) if time]
     return int(min(times)) if times else None

@@ -1,1 +1,1 @@
-"""What people are told, by mail and webhook."""
+"""Notifications, by mail and webhook."""

@@ -1,4 +1,4 @@
-"""What is worth an alert, and from when on: pure rules."""
+"""What is worth an alert, and since when: pure rules."""
 
 import enum
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class UsageThresholds(NamedTuple):
     critical: int = 95
 
     def nearly(self, hysteresis: int) -> int:
-        """Returns where a warning ends that has begun: so many percent of the quota lower."""
+        """Returns the usage at which a warning ends again: lower by the hysteresis, in percent of the quota."""
         return self.warning if self.warning >= 100 else max(1, self.warning - hysteresis)
 
 
@@ -116,7 +116,7 @@ class AlertRules(Section):
     unreachable_after: Seconds = 3600.0
     """For how long scrapes must have failed."""
     temporary_quota_ends: Seconds = 3 * 86400.0
-    """How long before its end a temporary quota is worth a warning. Only those that last at least twice as long
+    """How long before its end a temporary quota is worth a warning. Only quotas that last at least twice as long
     count."""
 
     @model_validator(mode="after")

@@ -70,7 +70,7 @@ class DeliverEvents:
             return None
         delivered = refused = 0
         error: str | None = None
-        deadline = clock.monotonic() + limes.lease / 2  # nobody else begins before this run has ended
+        deadline = clock.monotonic() + limes.lease / 2  # no other run starts before this one has ended
         while error is None and clock.monotonic() < deadline:
             events = limes.engine.snapshot(self._due)
             if not events:

@@ -6,13 +6,13 @@ from limes.db.base import BaseModel
 
 
 class NotificationState(BaseModel):
-    """A condition that was told and has not ended since."""
+    """A condition that was notified and has not ended since."""
 
     kind = TextField()
     subject = TextField()
     """What it is about: UUID of a project with a resource, UUID of a commitment, or service type."""
     level = IntegerField()
-    """2 for critical, 1 for a warning: the highest that was told."""
+    """2 for critical, 1 for a warning: the highest that was notified."""
 
     class Meta:
         table_name = "notification_states"
@@ -20,11 +20,11 @@ class NotificationState(BaseModel):
 
 
 class NotificationCursor(BaseModel):
-    """One row: up to which number the events of commitments were looked at. Locked by whoever decides what to tell."""
+    """One row: up to which number the events of commitments were looked at. Locked while notifications are decided."""
 
     id = IntegerField(primary_key=True)
     last = BigIntegerField(null=True)
-    """Null until the first look, which tells nothing of what happened before."""
+    """Null until the first look, which notifies of nothing that happened before."""
 
     class Meta:
         table_name = "notification_cursor"
@@ -40,7 +40,7 @@ class MailItem(BaseModel):
     kind = TextField()
     language = TextField()
     event_id = TextField()
-    """The id of the notification: whoever is told twice to queue it does it once."""
+    """The id of the notification, so that it is queued only once."""
     document = TextField()
     """JSON."""
     due_at = DoubleField()

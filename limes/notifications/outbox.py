@@ -1,6 +1,6 @@
 """Notifications on their way: into the outbox, in the transaction in which something happens, and to a webhook.
 
-So each is told once, and none is lost if a process dies. What a webhook gets about one domain is bounded: beyond so
+So each is notified once, and none is lost if a process dies. What a webhook gets about one domain is bounded: beyond so
 many notifications a minute, one POST carries all that wait. What was sent within the last minute is read from the
 outbox, so the bound holds whichever collector has its turn, and after one was killed. A domain beyond its bound holds
 up only itself, and what its own people write cannot make the receiver refuse what is about others.
@@ -23,7 +23,7 @@ from limes.notifications.rules import PREFIX, SEVERAL
 def announce(
     limes: Limes, kind: str, remedy: str, at: float, documents: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> None:
-    """Tells each sink, each document in its stream. If nobody wants the kind, they are not even made."""
+    """Queues the documents for each sink, each in its stream. If no sink wants the kind, they are not even made."""
     section = limes.settings.notifications
     if section.sinks and kind not in section.except_kinds:
         tell(limes, at, ((stream, message(limes, kind, remedy, at, document)) for stream, document in documents))
@@ -65,7 +65,7 @@ class _Notification(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoundPosts:
-    """Sends notifications singly while there are at most so many a minute about a domain and all its projects."""
+    """Sends notifications singly while there are at most this many a minute about a domain and all its projects."""
 
     limes: Limes
     sink: Sink

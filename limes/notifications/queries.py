@@ -1,4 +1,4 @@
-"""Mails: what waits to become part of one, what is being sent, and who does not want any; and what people were told."""
+"""Mails: what waits to become part of one, what is being sent, and who does not want any; and what was notified."""
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import methodcaller
@@ -59,7 +59,7 @@ _DEFER = compiled_update(MailItem.number, MailItem.due_at, lambda p: _WAITS)
 _ASSIGN = compiled_update(MailItem.number, MailItem.mail_id, lambda p: _WAITS)
 
 add_items = Insert(NewItem, MailItem, at_once=_CHUNK, finish=methodcaller("on_conflict_ignore"))
-"""Queues notifications. Those that are queued already stay as they are."""
+"""Queues notifications. Ones that are already queued stay as they are."""
 
 
 @column(str)
@@ -253,7 +253,7 @@ def change_subscriptions(engine: Engine, recipient: str, wanted: Mapping[str, bo
     _refuse(engine, [(recipient, kind, at) for kind, is_wanted in sorted(wanted.items()) if not is_wanted])
 
 
-# -- what people were told, and up to where the events of commitments were looked at -----------------------------------
+# -- what was notified, and up to where the events of commitments were looked at ---------------------------------------
 
 
 @first_value(int)
@@ -273,7 +273,7 @@ _insert = Insert(tuple[str, str, int], NotificationState, *_STATE, at_once=200)
 
 @mapping(tuple[str, str], int)
 def states() -> Node:
-    """The level of everything that was told and has not ended, by kind and subject."""
+    """The level of everything that was notified and has not ended, by kind and subject."""
     return NotificationState.select(*_STATE)
 
 
@@ -283,7 +283,7 @@ def _delete(kind: str, subjects: Collection[str]) -> Node:
 
 
 def change_states(engine: Engine, ended: Collection[Key], told: Mapping[Key, int]) -> None:
-    """Forgets what has ended, and remembers what is told now."""
+    """Forgets what has ended, and remembers what is notified now."""
     subjects: dict[str, list[str]] = {}
     for kind, subject in [*ended, *told]:
         subjects.setdefault(kind, []).append(subject)

@@ -23,7 +23,7 @@ from limes.notifications.rules import PREFIX, TO_REQUESTER, Place, RecipientRule
 from limes.notifications.settings import MailSettings
 
 _BUDGET = 60.0
-"""Seconds after which no further notification is begun."""
+"""Seconds after which no further notification is started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Recipients:
     """Whether the mail service finds them by the project, which stands for them."""
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
-        """Returns the language by address. The first rule that names somebody decides on it. Raises `Unavailable`."""
+        """Returns the language by address. The first rule that names an address decides on it. Raises `Unavailable`."""
         general = self.mail.language_of(place)
         if self.by_project:
             return {place.project_uuid: general} if place.project_uuid else {}
@@ -170,7 +170,7 @@ class MailPreferences:
     engine: Engine
     clock: Clock
     kinds: Sequence[str]
-    """All that Limes tells people by mail."""
+    """All notifications by mail."""
     users: KeystoneUsers | None = None
 
     def show(self, user_id: str) -> MailChoices:

@@ -34,9 +34,4 @@ SECTIONS = {
     }
 }
 
-RULES = tuple(
-    rules(
-        "user",
-        mail_settings=("@", "See and choose which mails Limes sends to oneself: always those of the token's own user."),
-    )
-)
+RULES = tuple(rules("user", mail_settings=("@", "See and choose which mails Limes sends to the token's user.")))

@@ -1,4 +1,4 @@
-"""What to tell of alerts (each once, again when it gets worse, and after it has ended), and who gets mail of it."""
+"""Which alerts to notify of (each once, again when it gets worse, and after it has ended), and who gets mail of it."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -11,31 +11,31 @@ from limes.kernel.validation.sections import Regex, Section
 from limes.notifications.alerts import Kind
 
 PREFIX = "notify:"
-"""Before the names of sinks, which tells notifications from audit events in the outbox."""
+"""Prefix of the names of sinks: it distinguishes notifications from audit events in the outbox."""
 
 Key = tuple[str, str]
 """Kind and subject."""
 
 ALERT_KINDS = frozenset(Kind) - {Kind.CAPACITY_UNREACHABLE, Kind.SCRAPES_FAIL, Kind.QUOTA_NOT_WRITTEN}
-"""The kinds of alerts that people are told of. The others are for operators, who have the metrics."""
+"""The kinds of alerts that are sent. The others are for operators, who have the metrics."""
 CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
-"""What people are told of the events of commitments."""
+"""The notifications about events of commitments."""
 SEVERAL = "several"
 """The kind of a message that has several notifications about one domain."""
 TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
 
 
 class Decision(NamedTuple):
-    """What to do about what was told so far."""
+    """What to notify of, and what to forget."""
 
     told: Mapping[Key, int]
     ended: Collection[Key]
-    """To be forgotten, so that it will be told again."""
+    """To be forgotten, so that it will be notified again."""
 
 
 def decide(known: Mapping[Key, int], present: Mapping[Key, int], nearly: Collection[Key]) -> Decision:
-    """Compares what was told with what is. Levels are by kind and subject; a higher level is worse. `nearly` has all
-    that is there with thresholds that are lower by the hysteresis: until then, it has not ended."""
+    """Compares what was notified with what is. Levels are by kind and subject; a higher level is worse. `nearly` has
+    all that is there with thresholds that are lower by the hysteresis: until then, it has not ended."""
     told = {key: level for key, level in present.items() if level > known.get(key, 0)}
     ended = [key for key in known if key not in present and key not in nearly]
     return Decision(told, ended)

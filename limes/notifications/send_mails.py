@@ -7,7 +7,7 @@ Invariants:
 - What is in a mail is decided before it is sent for the first time. So a repetition, after a crash or a lost
   connection, has the same id and the same contents, and nothing is in two mails.
 - Nothing is lost: an item is part of a mail, or waits; a mail is marked once the server has taken it, or has refused it
-  for good, or for now and for longer than `give_up`.
+  permanently, or temporarily for longer than `give_up`.
 
 A mail that could not be sent waits for longer after each failure, and others go first.
 """
@@ -88,7 +88,7 @@ class SendMails:
         if claimed_until is None:
             return None
         outcome = Sent()
-        deadline = clock.monotonic() + self.limes.lease / 2  # nobody else begins before this run has ended
+        deadline = clock.monotonic() + self.limes.lease / 2  # no other run starts before this one has ended
         while engine.atomic(lambda: self._make(claimed_until)) and clock.monotonic() < deadline:
             pass
         while outcome.error is None and clock.monotonic() < deadline:

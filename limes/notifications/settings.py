@@ -94,12 +94,12 @@ class MailSettings(Section):
     link: str = Field(default="", pattern=r"^(https?://[^/]+.*)?$")
     """The dashboard's address, for mails. Empty: mails have no link to it."""
     recipients: tuple[RecipientRule, ...] = ()
-    """Who gets mails of the sink `smtp`. All that match count, and nobody gets a mail twice."""
+    """Who gets mails of the sink `smtp`. All entries that match count, and nobody gets a mail twice."""
     to_requester: bool = True
     """Whether requesters are notified of the decision, at the address that Keystone has for them."""
     digest: SecondsOrZero = 86400.0
-    """Each recipient gets at most one mail of each kind in this time; what comes in between is sent as one. 0: what
-    comes together is still sent as one."""
+    """Each recipient gets at most one mail of each kind in this time; notifications in between are sent as one. 0:
+    ones that come together are still sent as one."""
     urgent: tuple[NotificationKind, ...] = (
         "backend_unreachable",
         "capacity_drop",
@@ -109,9 +109,9 @@ class MailSettings(Section):
     )
     """Kinds that do not wait for `digest`: they are sent at once, and then those of the next `gather` as one."""
     gather: SecondsOrZero = 60.0
-    """How long kinds that are not urgent are kept, so that what comes together is sent together."""
+    """How long notifications that are not urgent are held back, so that several are sent as one mail."""
     give_up: Seconds = 5 * 86400.0
-    """How long a mail is tried again that the server refuses for now. It is dropped then, and the log says so."""
+    """How long a mail that the server refuses temporarily is tried again. Then it is dropped, and the log says so."""
     email_attribute: str = Field(default="email", min_length=1)
     """The attribute of Keystone's users that holds the address."""
     users_at_most: int = Field(default=50, ge=1, le=1000)

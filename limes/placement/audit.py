@@ -1,7 +1,7 @@
 """Finds what should not be in the database, and deletes what is safe to delete.
 
-It finds *orphans*, consumers whose project no longer exists, so that nobody will ever release their allocations;
-*excesses*, inventories of which more is used than there is (somebody lowered them); and *idle* consumers, which have no
+It finds *orphans*, consumers whose project no longer exists, so that their allocations would never be released;
+*excesses*, inventories with more usage than capacity (they were lowered); and *idle* consumers, which have no
 allocations (the API itself never leaves any behind).
 
 The invariant of a repair: no allocation is deleted unless its consumer belonged, at the moment of deletion, to a
@@ -25,7 +25,7 @@ from limes.placement.objects import allocation, allocation_write
 from limes.placement.objects.inventory import Inventory
 
 FindGone = Callable[[Collection[str]], Collection[str]]
-"""Given ids of projects, returns those that certainly no longer exist. Raises a `LimesError` if it cannot tell."""
+"""Given ids of projects, returns the ones that certainly no longer exist. Raises a `LimesError` if it cannot tell."""
 
 _CHUNK = 500
 
@@ -42,7 +42,7 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """An inventory of which more is used than there is."""
+    """An inventory with more usage than capacity."""
 
     provider_uuid: str
     provider_name: str

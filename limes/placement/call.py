@@ -37,8 +37,8 @@ class PlacementPolicy(Policy):
     """The rules in force, which `limes.placement.routes` has."""
 
     def check(self, rule: str, identity: Identity, project_id: str | None = None) -> None:
-        """Raises `Forbidden` unless `identity` passes the rule. `project_id` is the project that is asked about, which
-        is nobody's where it is empty; None for operations that are about no project, where it is the identity's own."""
+        """Raises `Forbidden` unless `identity` passes the rule. `project_id` is the project that is asked about, empty
+        if there is none; None for operations that are about no project, where it is the identity's own."""
         target = {"project_id": identity.project_id if project_id is None else project_id}
         if identity.system_scope or identity.domain_id or not self.allows(rule, identity, target):
             raise Forbidden(f"Policy does not allow {rule} to be performed.")
@@ -95,7 +95,7 @@ class Call(web.Call[PlacementCollaborators]):
             try:
                 return self.engine.atomic(work)
             except peewee.IntegrityError as error:
-                log.info("%s %s: somebody was faster: %s", self.req.method, self.req.path, first_line(error))
+                log.info("%s %s: another request was faster: %s", self.req.method, self.req.path, first_line(error))
         raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def latest(self, items: Iterable[Any]) -> float:

@@ -62,7 +62,7 @@ class DuplicateName(errors.Conflict):
 
 
 class ConcurrentUpdate(errors.Conflict):
-    """The client's generation is stale: somebody else wrote in between. Read again and retry."""
+    """The client's generation is stale: there was another write in between. Read again and retry."""
 
     code = "placement.concurrent_update"
 

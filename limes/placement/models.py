@@ -1,7 +1,7 @@
 """The Placement half's tables as peewee models: the truth about the schema (a test compares it with the migrations).
 
-Names that all providers share come first: resource classes and traits, of which standard ones have the lower ids. Then
-providers with what belongs to each, and consumers with what each has of which provider.
+Names that all providers share come first: resource classes and traits, where standard ones have the lower ids. Then
+providers with what belongs to each, and consumers with their allocations of each provider.
 Amounts are whole numbers of the class's unit. Times are seconds since the epoch, UTC.
 """
 
@@ -173,5 +173,5 @@ MODELS: tuple[type[BaseModel], ...] = (
     *(ResourceClass, Trait, Vocabulary, Provider, ProviderTombstone, Inventory, ProviderTrait, ProviderAggregate),
     *(Consumer, Allocation, ProjectQuota),
 )
-"""Each model comes after those that it refers to."""
+"""Each model comes after the ones that it refers to."""
 SQLITE_MODELS: tuple[type[BaseModel], ...] = (*MODELS, ChangeCounter)

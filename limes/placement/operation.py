@@ -31,7 +31,7 @@ class Operation(web.Operation):
     """One method of one path."""
 
     description: str = ""
-    """What its rule lets somebody do."""
+    """What its rule allows."""
     since: int = 0
     """The first microversion that has the operation."""
     before: int = 404

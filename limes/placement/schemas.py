@@ -1,4 +1,4 @@
-"""The bodies and queries of all operations, many of which grew with the microversions: JSON schemas, compiled once, in
+"""The bodies and queries of all operations; many grew with the microversions. JSON schemas, compiled once, in
 the wording of the jsonschema library, which clients and their tests know."""
 
 import reprlib

@@ -73,7 +73,7 @@ def projects_of_domains(domain_uuids: Collection[str]) -> Node:
 
 @column(int, skip_empty="uuids")
 def lock_projects(uuids: Collection[str]) -> Node:
-    """Locks these projects: nobody creates or receives a commitment in them until the transaction ends."""
+    """Locks these projects: no commitment is created or received in them until the transaction ends."""
     return lock(Project.select(Project.id).where(any_of(Project.uuid, uuids)).order_by(Project.id))
 
 
@@ -148,5 +148,5 @@ def delete_domains(engine: Engine, uuids: Collection[str]) -> None:
 
 @writes
 def mark_stale(project_id: int) -> Node:
-    """Requests a scrape of all services of a project, ahead of those that are merely due."""
+    """Requests a scrape of all services of a project, ahead of scrapes that are merely due."""
     return ProjectService.update(is_stale=True).where(ProjectService.project == project_id)

@@ -1,4 +1,4 @@
-"""Domains, and projects: how their services are scraped and told their quota, and what these reported.
+"""Domains, and projects: how their services are scraped, when quota is pushed to them, and what they reported.
 
 A project's numbers hang on (project, resource). There is a row in `project_resources` as soon as the project was
 scraped once, and no quota or usage without it.
@@ -69,15 +69,15 @@ class ProjectService(BaseModel):
     scrape_claimed_until = peewee.DoubleField(null=True)
     """While a collector asks the backend: until when it may. The proof of its claim."""
     drifted_at = peewee.DoubleField(null=True)
-    """Since when the backend is known to enforce another quota than it was told, though nobody changed it here."""
+    """Since when the backend is known to enforce another quota than Limes wrote, although it did not change here."""
     pushed_at = peewee.DoubleField(null=True)
-    """When the backend was last told its quota."""
+    """When the quota was last written to the backend."""
     scrape_failures = peewee.IntegerField(default=0)
     """In a row."""
     push_claimed_until = peewee.DoubleField(null=True)
-    """While somebody writes the quota into the backend: until when nobody else does. The proof of the claim."""
+    """While a process writes the quota into the backend: until when no other does. The proof of the claim."""
     scrape_state = peewee.TextField(default="")
-    """What the backend wants to be told again with the next scrape."""
+    """An opaque text that the backend gets back with the next scrape."""
     failing_since = peewee.DoubleField(null=True)
     """When the first of the scrapes that have failed in a row was made. Means nothing without a `scrape_error`."""
     domain_id = peewee.IntegerField(null=True)
@@ -107,7 +107,7 @@ class ProjectResource(BaseModel):
     usage = peewee.BigIntegerField(default=0, constraints=[peewee.Check("usage >= 0")])
     """Over all AZs; set from their rows in the transaction that writes those (docs/adr/0006)."""
     physical_usage = peewee.BigIntegerField(null=True, constraints=[peewee.Check("physical_usage >= 0")])
-    """Over all AZs, of which those without count with their usage; null if none has any."""
+    """Over all AZs; ones without it count with their usage; null if none has any."""
     min_backend_quota = peewee.BigIntegerField(null=True)
     max_backend_quota = peewee.BigIntegerField(null=True)
     """Which quotas the backend accepts of this project; null where it does not say."""
@@ -133,7 +133,7 @@ ProjectService.add_index(
 
 
 class OfProjectAZ(BaseModel):
-    """What there is about a project's resource in one AZ."""
+    """The figures of a project's resource in one AZ."""
 
     project_id = peewee.IntegerField()
     resource_id = peewee.IntegerField()

@@ -23,7 +23,7 @@ class PushState(NamedTuple):
 
 @writes
 def mark_desynced(project_id: int, service_types: Sequence[str], now: float) -> Node:
-    """Marks the backends of these services: they have to be told this project's quota as soon as possible."""
+    """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
     services = Service.select(Service.id).where(any_of(Service.type, service_types))
     changes = _ROW.update(quota_desynced_at=now, next_push_at=now, push_failures=0)
     return changes.where(_ROW.project == project_id, any_of(_ROW.service, services))
@@ -31,7 +31,7 @@ def mark_desynced(project_id: int, service_types: Sequence[str], now: float) -> 
 
 @column(str)
 def drifted_services(project_id: int, service_types: Sequence[str]) -> Node:
-    """Those services whose backend somebody else has changed, and that are not marked for a push yet."""
+    """The services whose backend was changed outside Limes, and that are not marked for a push yet."""
     is_drifted = (_ROW.drifted_at.is_null(False), _ROW.quota_desynced_at.is_null())
     query = _ROW.select(Service.type).join(Service)
     return query.where(_ROW.project == project_id, any_of(Service.type, service_types), *is_drifted)
@@ -45,7 +45,7 @@ def lock_push_state(id_: int) -> Node:
 
 @writes
 def record_outdated_push(id_: int, desynced_at: float, now: float) -> Node:
-    """Records that the backend was told its quota, and has to be told again."""
+    """Records a push to the backend, and that another one is needed."""
     times = {"pushed_at": now, "quota_desynced_at": desynced_at, "next_push_at": now}
     return _ROW.update(**times, push_claimed_until=None).where(_ROW.id == id_)
 
@@ -59,7 +59,7 @@ def mark_desynced_again(id_: int, desynced_at: float, next_push_at: float) -> No
 
 @writes
 def record_push(id_: int, now: float) -> Node:
-    """Records that the backend was told its quota, and that it is the wanted one."""
+    """Records a push of the wanted quota to the backend."""
     times = {"pushed_at": now, "quota_desynced_at": None, "next_push_at": None, "drifted_at": None}
     return _ROW.update(**times, push_claimed_until=None, push_failures=0, push_error="").where(_ROW.id == id_)
 

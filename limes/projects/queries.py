@@ -181,7 +181,7 @@ def scrape_states(project_id: int, service_types: Sequence[str]) -> Node:
 
 @mapping(str, float, skip_empty="service_types")
 def outages(service_types: Sequence[str], failures: int = 0) -> Node:
-    """Since when services fail as a whole, by type: at least so many scrapes have failed, and none has succeeded
+    """Since when services fail as a whole, by type: at least this many scrapes have failed, and none has succeeded
     anywhere since. While its circuit is open a backend is not asked about projects at all, and yet it fails for them,
     too. This looks at all projects of these services, so call it only where something is wrong."""
     row, every = ProjectService, ProjectService.alias("every")

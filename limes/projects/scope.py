@@ -42,7 +42,7 @@ PLACE = (Project.uuid, Project.name, Domain.uuid, Domain.name)
 
 
 def placed(kind: Callable[..., T], *others: Any, **options: Any) -> Callable[[Build[P]], Query[P, list[T]]]:
-    """As `rows`, for those that begin with a `PlacedRow`: the columns are `PLACE` and others of these types."""
+    """As `rows`, for rows that begin with a `PlacedRow`: the columns are `PLACE` and others of these types."""
     return made(lambda *row: kind(PlacedRow(*row[:4]), *row[4:]), *[str] * 4, *others, **options)
 
 

@@ -32,5 +32,5 @@ class Scrape:
 
 Listener = Callable[[Limes, Scrape], None]
 """Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. These are
-written after it, and what it writes goes to PostgreSQL with them, unless somebody reads after that; so no count of rows
-comes back."""
+written after it, and what it writes goes to PostgreSQL with them, unless there is a read after that; so no count of
+rows comes back."""

@@ -94,7 +94,7 @@ def _lock_figures(project_id: int, resources: Collection[int]) -> Node:
 
 
 def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) -> Figures:
-    """The stored figures. Until the transaction ends, nobody else changes them."""
+    """The stored figures. Until the transaction ends, they stay as they are."""
     found = _lock_figures(engine, project_id, resources)
     return Figures(
         {row[0]: ResourceRow._make(row[1:7]) for row in found},
@@ -142,7 +142,7 @@ def record_success(
 
 @writes
 def set_drift(id_: int, since: float) -> Node:
-    """Records since when the backend enforces another quota than it was told."""
+    """Records since when the backend enforces another quota than the pushed one."""
     return ProjectService.update(drifted_at=since).where(ProjectService.id == id_)
 
 
@@ -202,7 +202,7 @@ def write_figures(engine: Engine, project_id: int, stored: Figures, present: Fig
 
 
 def less_used(stored: Figures, present: Figures) -> set[int]:
-    """Returns the resources of which less is used than before in any AZ."""
+    """Returns the resources whose usage has gone down in any AZ."""
     return {
         place[0]
         for place, row in stored.azs.items()

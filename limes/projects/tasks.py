@@ -1,7 +1,7 @@
 """Claims of due work. To be called inside a transaction.
 
-A claim writes the end of its lease into the row. That time is the proof of the claim, and until then nobody else finds
-the row due. Whoever finishes later finds another time in the row, and knows that the task now belongs to somebody else.
+A claim writes the end of its lease into the row. That time is the proof of the claim, and until then the row is
+not due for others. A collector that finishes later finds another time in the row: the task now belongs to another one.
 On PostgreSQL a row that another collector is claiming at the moment is skipped.
 
 `never` is later than any time that a correct clock writes. If a row has a later one, a clock was wrong: the row is due.
@@ -45,7 +45,7 @@ class ProjectTask(NamedTuple):
     scrape_state: str
     """What the plugin has given with its last report, to get it back with the next one."""
     taken_over: bool
-    """Whether somebody else claimed the task before and did not finish it within the lease."""
+    """Whether another collector claimed the task before and did not finish it within the lease."""
     lease: float
     """When the claim ends, and the proof of it."""
     scraped_at: float | None = None
@@ -82,7 +82,7 @@ def _claimable(build: Build[P]) -> Query[P, list[ProjectTask]]:
 
 
 def _tasks(due_at: Field, claimed_until: Field, limit: int, *conditions: Any) -> Node:
-    """The rows that fulfil the conditions and that nobody else has locked, those that have waited longest first."""
+    """The rows that fulfil the conditions and are not locked by others, the longest waiting first."""
     query = (
         _PS.select(
             _PS.id,
@@ -143,7 +143,7 @@ def _claim(
 def claim_scrapes(
     engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
 ) -> list[ProjectTask]:
-    """Up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due first.
+    """Up to `limit` projects: first the ones whose scrape was requested, then the due ones, each longest due first.
     A scrape that is requested while one is running comes after it: a user who asks again and again would otherwise take
     each scrape's lease away, and none would ever be recorded."""
     tasks = _scrapes(engine, "asked for", service_type, now, never, limit)
@@ -156,7 +156,7 @@ def claim_scrapes(
 
 @writes
 def release_scrape(id_: int, lease: float, due_at: float, asked_for: bool) -> Node:
-    """Gives back a claim that was not begun: its row is due as before. Does nothing if the claim is lost."""
+    """Gives back a claim that was not started: its row is due as before. Does nothing if the claim is lost."""
     row = ProjectService
     changes = row.update(next_scrape_at=due_at, is_stale=row.is_stale | asked_for, scrape_claimed_until=None)
     return changes.where(row.id == id_, row.scrape_claimed_until == lease)
@@ -188,7 +188,7 @@ def claim_push(engine: Engine, service_type: str, now: float, lease: float, neve
 def claim_push_of(
     engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float, never: float
 ) -> list[ProjectTask]:
-    """Those of these services of the project whose quota has to be written, and that nobody has claimed."""
+    """The unclaimed ones of these services of the project whose quota has to be written."""
     tasks = _pushes_of_project(engine, project_id, service_types, now, never, len(service_types))
     return _claim(engine, "push", tasks, lease)
 

@@ -108,7 +108,8 @@ def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> s
 
 
 def render_acceptance(outcome: QuotaOutcome) -> str | None:
-    """Returns the text of a 202, if there is something to say: which backends have not been told yet, and warnings."""
+    """Returns the text of a 202, if there is something to say: which backends do not have the quota yet, and
+    warnings."""
     problem = "some error(s) occurred while trying to write the quotas into the backend services"
     head = f"quotas have been accepted, but {problem}:"
     texts = [head, *outcome.backend_errors] if outcome.backend_errors else []

@@ -43,7 +43,7 @@ class TemporaryResourceBody(ResourceBody):
     keep_until: Annotated[
         StrictBool | None,
         Field(
-            description="whether a temporary quota that there is keeps its end; without it, a quota that changes has"
+            description="whether an existing temporary quota keeps its end; without it, a quota that changes has"
             " none, and one that stays the same keeps it"
         ),
     ] = None
@@ -115,7 +115,7 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
 def changes_with_set(
     sets: Mapping[str, QuotaSet], name: str | None, services: Iterable[ServiceBody]
 ) -> tuple[list[QuotaChange], frozenset[Ref]]:
-    """Returns the wanted quotas, and which of them come from the set of that name. Those that the request names itself
+    """Returns the wanted quotas, and which of them come from the set of that name. Quotas that the request names itself
     win. Raises `Unprocessable` if there is no such set."""
     named = quota_changes(services)
     if name is None:

@@ -58,7 +58,7 @@ def record_outcome(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
 
 
 def _record_refusals(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
-    """Records all of the request's quotas that would have changed, and those that could not even be read."""
+    """Records all of the request's quotas that would have changed, and the ones that could not even be read."""
     attempts = {change.ref: change for change in outcome.attempted}
     refusals = []
     for ref in {**attempts, **outcome.refusals}:
@@ -85,7 +85,7 @@ def record_bounds(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> N
 
 
 def record_refused_bounds(limes: Limes, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
-    """Records that a request for such bounds was refused as a whole: with those that were unacceptable."""
+    """Records that a request for such bounds was refused as a whole, with the unacceptable ones."""
     known = [(ref, refusal.message) for ref, refusal in refusals.items() if limes.catalog.find(ref) is not None]
     _emit(limes, [events.bound_refused(scope, ref, what, message, limes.initiator) for ref, message in known])
 
@@ -95,7 +95,7 @@ def record_refused_bursting(limes: Limes, scope: Scope, enabled: bool, message: 
 
 
 def request_push(limes: Limes, project_id: int, service_types: Sequence[str]) -> None:
-    """Marks the backends of these services: they have to be told this project's quota, as soon as possible."""
+    """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
     mark_desynced(limes.engine, project_id, service_types, limes.now())
 
 
@@ -150,9 +150,9 @@ def record_scrape(
 
 
 def record_repairs(limes: Limes, scope: Scope, quotas: Mapping[Ref, tuple[int | None, int | None]]) -> None:
-    """Backends are told their quotas again after somebody else has changed them: what each enforces, and what it is
+    """Quotas are pushed again to backends that were changed outside Limes: what each enforces, and what it is
     to enforce (both in the stored form of `limes.quota.rules`)."""
-    detail = "the backend was changed by somebody else"
+    detail = "the backend quota was changed outside Limes"
     steps = [
         QuotaStep(ref, limes.catalog.unit_of(ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA)
         for ref, (old, new) in quotas.items()

@@ -33,9 +33,9 @@ class QuotaUpdate:
 
     wanted: Mapping[Ref, int]
     refusals: Mapping[Ref, Refusal]
-    """What is wrong with those that could not be read."""
+    """What is wrong with the ones that could not be read."""
     permissions: Mapping[Ref, Permissions]
-    """What the caller may do to those that are wanted, at least."""
+    """What the caller may do to the wanted ones, at least."""
     only_raises: bool = False
     """Whether quotas that are higher already stay as they are."""
     terms: Mapping[Ref, Term] = field(default_factory=dict)
@@ -76,11 +76,11 @@ class QuotaOutcome:
     refusals: Mapping[Ref, Refusal] = field(default_factory=dict)
     changed: Sequence[ChangedQuota] = ()
     backend_errors: Sequence[str] = ()
-    """Why backends could not be told yet. The quotas are accepted all the same."""
+    """Why pushes have failed so far. The quotas are accepted all the same."""
     attempted: Sequence[ChangedQuota] = ()
     """What would have changed if nothing had been refused."""
     repaired: Sequence[str] = ()
-    """Services whose quota stays the same, but whose backends enforce another one and are told it again."""
+    """Services whose quota stays the same, but is written again because the backends enforce another one."""
     warnings: Sequence[str] = ()
     """About quotas that are acceptable all the same."""
     noted: Sequence[ChangedQuota] = ()
@@ -126,8 +126,8 @@ def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool =
 
 
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
-    """Returns the tag of a domain, given all of its quotas. One that was never set is 0; those that nobody sets do not
-    count."""
+    """Returns the tag of a domain, given all of its quotas. One that was never set is 0; quotas that users do not set
+    do not count."""
     return quota_tag({ref: quota for ref, quota in quotas.items() if quota and is_set_by_people(catalog, ref)})
 
 

@@ -45,7 +45,7 @@ class Bounding(enum.StrEnum):
     COMMITMENTS = "commitments"
     BACKEND = "backend"
     MODEL = "quota_distribution_model"
-    """Quota follows usage by itself, and nobody sets it."""
+    """Quota follows usage by itself, and users do not set it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,17 @@
 
 Invariants:
 
-- Nobody begins to write the quota of a project's service while another writer's lease on it holds. A quota that changes
-  meanwhile is written afterwards.
-- A writer clears the desync mark only if nobody else can have written meanwhile: it still holds its lease, and neither
+- No process starts to write the quota of a project's service while another writer's lease on it holds. A quota that
+changes meanwhile is written afterwards.
+- A writer clears the desync mark only if no other can have written meanwhile: it still holds its lease, and neither
   the mark nor the quota has changed since its claim.
 - A writer that has lost its lease may have overwritten something newer. It leaves a new mark, so that the quota is
   written once more.
 
 So a crash, a slow backend or two writers at once cost a repetition, but no quota is forgotten.
 
-Backends that somebody else has changed are found here, too. Without `collector.authoritative`, setting a quota to what
-it is already, and a sync, are the only ways to put them right.
+Backends that were changed outside Limes are found here, too. Without `collector.authoritative`, setting a quota to what
+it is already, and a sync, are the only ways to correct them.
 """
 
 import logging
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 def push_quota(limes: Limes, project_id: int, service_types: Sequence[str]) -> list[str]:
     """Writes the quota of these services of a project if it has to be written. Returns a line for each failure. Skips
-    what another process is writing, and leaves to the push job what has not begun after `api.backend_timeout`: a user
+    what another process is writing, and leaves to the push job what has not started after `api.backend_timeout`: a user
     waits for the answer."""
     if not service_types:
         return []
@@ -116,7 +116,7 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
 
 
 def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None:
-    """Tells the backend and records the outcome. Returns the error, if any. Gives the claim back and raises
+    """Pushes the quota and records the outcome. Returns the error, if any. Gives the claim back and raises
     `BackendPaused` if the backend is paused."""
     service, backend = limes.catalog.services[task.service_type], limes.backends.quota[task.service_type]
     error: str | None = None
@@ -203,8 +203,9 @@ def find_drift(
 
 def repair_backends(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> list[str]:
     """Marks the services of these resources (with their ids) whose backends differed at the last scrape; returns their
-    types. They are told the quota after the commit. Inside the transaction of the request. It is no change of a quota,
-    so it is recorded only where somebody had changed the backend, and nobody is putting that right already."""
+    types. The quota is written to them after the commit. Inside the transaction of the request. It is no change of a
+    quota, so it is recorded only where the backend was changed outside Limes, and no other process corrects that
+    already."""
     diverging = _find_diverging(limes, project, ids)
     services = sorted({ref[0] for ref in diverging})
     if services:

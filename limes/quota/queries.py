@@ -107,8 +107,8 @@ def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int])
 
 @keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
-    """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, nobody
-    else changes them until the transaction ends."""
+    """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, they
+    stay as they are until the transaction ends."""
     row = ProjectResource
     query = row.select(*(getattr(row, name) for name in ProjectResourceRow._fields))
     query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
@@ -142,8 +142,8 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 
 @mapping(tuple[str, str], SetByPeople)
 def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
-    """Every quota of a project and its bounds, without resources that were never scraped. With `lock`, nobody else
-    changes any of them until the transaction ends."""
+    """Every quota of a project and its bounds, without resources that were never scraped. With `lock`, they stay
+    as they are until the transaction ends."""
     row = ProjectResource.alias("pr")
     columns = (Service.type, Resource.name, row.quota, row.max_quota, row.min_quota, row.forbids_autogrowth)
     query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)
@@ -159,7 +159,7 @@ def _has_bursting(project_id: int, *, lock: bool) -> Node:
 
 
 def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
-    """Returns whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
+    """Returns whether the project may burst. With `lock`, that stays so until the transaction ends."""
     return bool(_has_bursting(engine, project_id, lock=lock))
 
 
@@ -190,7 +190,7 @@ add_quotas = Insert(tuple[int, int, int], DomainResource, *_FIELDS, key=2, keep=
 
 
 def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int]) -> None:
-    """Until the transaction ends, nobody else decides on sums over this domain's projects for these resources. Creates
+    """Until the transaction ends, no other one decides on sums over this domain's projects for these resources. Creates
     the rows to lock where they are missing (for a resource that has just appeared)."""
     missing = sorted(set(resources) - set(_lock_domain(engine, domain_id, resources)))
     if missing:
@@ -250,7 +250,7 @@ def _of_domain_by_name(domain_id: int, *, lock: bool) -> Node:
 
 
 def domain_quotas_by_name(engine: Engine, domain_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Returns every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends. A
+    """Returns every quota of a domain. With `lock`, they stay as they are until the transaction ends. A
     missing row means 0. With `lock` such rows are created: a row that does not exist cannot be locked."""
     if lock:
         _add_all_of_domain(engine, domain_id)

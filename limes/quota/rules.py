@@ -14,8 +14,8 @@ from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, parse_value
 
 
 def usable_quota(quota: int, multiplier: float) -> int:
-    """Returns the quota with bursting, which the backend is told: (1 + multiplier) times the quota, rounded down, at
-    most the largest amount. Source: the API document, "Quota bursting"."""
+    """Returns the quota with bursting, which is written to the backend: (1 + multiplier) times the quota, rounded down,
+    at most the largest amount. Source: the API document, "Quota bursting"."""
     if not multiplier:
         return quota
     # as written in the configuration: in binary floating point 1.1 * 10 would be below 11 for some values

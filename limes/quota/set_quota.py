@@ -6,10 +6,10 @@ exceeds the domain's quota, which never falls below that sum; with `strict_domai
 quotas never exceeds the capacity. To check the sums, a transaction locks the domain's row of each resource, and before
 that, for a domain's quota, the rows of the resources. So the second of two requests sees what the first wrote.
 
-The backends are told after the commit. The change marks them in its own transaction, and the push job tells those that
-could not be told at once, so a crash in between loses nothing.
+The quota is pushed after the commit. The change marks the backends in its own transaction, and the push job serves
+those that could not be reached at once, so a crash in between loses nothing.
 
-Bursting can only be switched off while the usage of every resource is within its quota: the backend is told the plain
+Bursting can only be switched off while the usage of every resource is within its quota: the backend gets the plain
 quota from then on. Source: the original.
 """
 
@@ -49,7 +49,7 @@ def set_quotas(
     dry_run: bool,
     condition: IfMatch | None = None,
 ) -> QuotaOutcome:
-    """Sets quotas and tells the backends, or says why not. `permissions` are those for configured resources. Raises
+    """Sets and pushes quotas, or says why not. `permissions` are those for configured resources. Raises
     `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`."""
     update = read_update(limes, place, changes, permissions)
     work = partial(apply_update, limes, place, update, dry_run=dry_run, condition=condition)
@@ -92,7 +92,7 @@ def apply_update(
 
 
 def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOutcome:
-    """Tells the backends what was changed of a project. Returns the outcome with their errors."""
+    """Pushes what was changed of a project to the backends. Returns the outcome with their errors."""
     services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
     if not services or isinstance(target, DomainRow):
         return outcome
@@ -120,7 +120,8 @@ def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch
 def _write(
     limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate, outcome: QuotaOutcome
 ) -> QuotaOutcome:
-    """Writes and records the changes. Backends that differ are told again what stays, if the caller may set it."""
+    """Writes and records the changes. Unchanged quota is pushed again to backends that differ, if the caller may set
+    it."""
     engine, quotas = limes.engine, {change.ref: change.new for change in outcome.changed}
     by_id = {ids[ref]: quota for ref, quota in quotas.items()}
     if by_id and isinstance(target, ProjectRow):
@@ -280,7 +281,7 @@ def warn_beyond_capacity(ref: Ref, figures: Figures, rules: QuotaRules, quota: i
 def set_bursting(
     limes: Limes, place: Place, *, enabled: bool, dry_run: bool, condition: IfMatch | None = None
 ) -> Sequence[str]:
-    """Switches bursting and tells the backends. Returns one line for each backend that could not be told yet. Raises
+    """Switches bursting and pushes quota. Returns one line for each backend that does not have it yet. Raises
     `NotFound`, `BadRequest` where there is no bursting, `Conflict` while it is used, and `PreconditionFailed`."""
     if not limes.catalog.burst_multiplier:
         raise BadRequest("bursting is not available for this cluster")

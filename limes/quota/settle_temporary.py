@@ -3,8 +3,8 @@
 Invariants: no quota is lowered below usage, below what is committed, or below what projects have got of a domain's; no
 raise exceeds what the level above has. Each beginning and each end is one change of quota, however many collectors run
 and whenever they are killed: a transaction takes the locks of the quotas first, looks under them whether it is still
-due, and writes quota, history and what comes next together. The rows of the project's usage are locked as well, so that
-a scrape comes before or after. Backends are told by the push job. People are told of each end in its transaction.
+due, and writes quota, history and the next due time together. The rows of the project's usage are locked as well, so
+that a scrape comes before or after. The push job writes to backends. Each end is notified in its transaction.
 """
 
 import logging
@@ -82,7 +82,7 @@ def _settle(limes: Limes, rows: Sequence[DueRow]) -> None:
     settled: dict[Ref, int] = {}
     changed: dict[int, TemporaryQuota | None] = {}
     for ref, id_ in refs.items():
-        if catalog.autogrow(ref):  # nobody sets such quota any more
+        if catalog.autogrow(ref):  # users do not set such quota any more
             changed[id_] = None
         elif catalog.tracks_quota(ref):
             settled[ref] = id_

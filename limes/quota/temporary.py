@@ -27,13 +27,13 @@ class TemporaryState(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """For how long a quota is wanted, as whoever sets it says."""
+    """For how long a quota is wanted, as the request says."""
 
     until: float | None = None
     starts_at: float | None = None
     """None: at once."""
     keep_until: bool | None = None
-    """Whether a temporary quota that there is keeps its end. None: if the quota stays as it is."""
+    """Whether an existing temporary quota keeps its end. None: if the quota stays as it is."""
 
 
 ALWAYS = Term()
@@ -46,7 +46,7 @@ class TemporaryQuota:
     state: TemporaryState
     quota: int
     before: int | None
-    """What the quota goes back to. None while it is planned: what there is when it begins."""
+    """What the quota goes back to. None while it is planned: it is taken when the raise begins."""
     starts_at: float
     until: float
     due_at: float
@@ -57,7 +57,7 @@ class TemporaryQuota:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A quota that somebody sets, and what there is."""
+    """A quota that a request sets, and the present one."""
 
     quota: int
     term: Term
@@ -72,18 +72,18 @@ class Plan:
     """What becomes of the temporary quota of a resource."""
 
     temporary: TemporaryQuota | None
-    """What there is from now on."""
+    """The one from now on."""
     waits: bool = False
     """Whether the quota stays as it is for now."""
     raised_from: int | None = None
-    """From which quota whoever asks for this must be allowed to raise it; None where the change itself says it all."""
+    """From which quota the caller must be allowed to raise it; None where the change itself says it all."""
     note: str = ""
     """For the history."""
     warning: str = ""
 
 
 def check_term(term: Term, now: float) -> Refusal | None:
-    """Returns what is wrong with the times that somebody gives."""
+    """Returns what is wrong with the times of a request."""
     if term.until is None and term.starts_at is None:
         return None
     if term.until is None:
@@ -105,7 +105,7 @@ def when(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-# -- what somebody asks for --------------------------------------------------------------------------------------------
+# -- what a request asks for -------------------------------------------------------------------------------------------
 
 
 def plan(wish: Wish, unit: Unit, now: float) -> Plan | Refusal | None:
@@ -156,7 +156,7 @@ def _change_planned(wish: Wish, planned: TemporaryQuota, unit: Unit) -> Plan | N
 
 
 def _raise_what_stays(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan | None:
-    """A quota is granted for good while there is more for a time."""
+    """A quota is granted permanently while there is more for a time."""
     if wish.quota <= before:
         return None
     if wish.quota >= wish.present:
@@ -195,13 +195,13 @@ class Step:
     quota: int
     """What the quota is to be from now on. It may be what it is."""
     temporary: TemporaryQuota | None
-    """What there is from now on."""
+    """The one from now on."""
     note: str = ""
     """Why the quota changes, or why nothing becomes of it, for the history."""
 
 
 def take_step(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: float, retry: float) -> Step:
-    """Returns what to do. `judge` says which quotas are acceptable now, whoever sets them; what cannot be done is tried
+    """Returns what to do. `judge` says which quotas are acceptable now, for any caller; what cannot be done is tried
     again after `retry` seconds."""
     if due.before is None:
         return _begin(due, present, judge, unit, now, retry)
@@ -210,7 +210,7 @@ def take_step(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: 
 
 def _begin(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: float, retry: float) -> Step:
     if due.until <= now:
-        reason = due.problem or "nobody was there to begin it"
+        reason = due.problem or "no collector was running to start it"
         return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} never began: {reason}")
     if present >= due.quota:
         return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} not needed: there is as much")
@@ -222,8 +222,8 @@ def _begin(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: flo
 
 
 def _is_constrained(due: TemporaryQuota, present: int, judge: Judge) -> bool:
-    """Returns whether a constraint has moved the quota away from what it was set to. Otherwise somebody has set it who
-    does not know of temporary quota, as a process of an older release: everybody else changes both together."""
+    """Returns whether a constraint has moved the quota away from what it was set to. Otherwise it was set by a process
+    that does not know temporary quota, of an older release: all others change both together."""
     refusal = judge(present + 1 if present < due.quota else present - 1)
     return refusal is not None and refusal.rule is Bounding.CONSTRAINT
 

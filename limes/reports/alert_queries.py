@@ -1,4 +1,4 @@
-"""What is near its limit: resources of projects by the use of their quota, commitments that need somebody, and
+"""What is near its limit: resources of projects by the use of their quota, commitments that need attention, and
 temporary quotas that end soon, or could not begin or be given back.
 
 Each query is for the whole cluster, one domain or one project, as its `Scope` says.
@@ -62,7 +62,7 @@ _IS_ABOVE = (_USAGE > _QUOTA) & ~Project.has_bursting
 
 @projects_scope.placed(UsedRow, int, int, int, int)
 def most_used(scope: Scope, resources: Sequence[int], shares: Shares, limit: int) -> Node:
-    """Resources of which projects use nearly the lower share of their quota, or more, fullest first."""
+    """Resources where projects use nearly the lower share of their quota, or more, fullest first."""
     steps = [(_IS_ABOVE, 2), (_QUOTA * shares.critical < _USAGE, 1), (_QUOTA * shares.warning < _USAGE, 0)]
     columns = (*PLACE, ProjectResource.resource, _QUOTA, _USAGE, Case(None, steps, -1))
     query = attention.above_share(scope, resources, shares.near, *columns)
@@ -92,19 +92,19 @@ class CommitmentCount(NamedTuple):
     unconfirmed: int
     renewal_failed: int
     expiring: int
-    """Those that end soon, including the next one."""
+    """The ones that end soon, including the next one."""
     expiring_critical: int
 
 
 _ROW = Commitment
 _TERM = _ROW.expires_at - fn.COALESCE(_ROW.confirm_by, _ROW.confirmed_at, _ROW.created_at)
 _IS_UNCONFIRMED = _ROW.status == "pending"
-"""Whoever settles commitments has found no capacity for it. Nobody has looked for those that are still planned."""
+"""No capacity was found for it. For ones that are still planned, this was not tried yet."""
 _HAS_FAILED = (_ROW.status == "confirmed") & _ROW.auto_renews & (_ROW.renewal_error != "")
 
 
 class Times(NamedTuple):
-    """From when on commitments end soon, and very soon. Short ones, by their whole term, never do."""
+    """The times before which commitments end soon, and very soon. Short ones, by their whole term, never do."""
 
     now: float
     warning: float
@@ -148,7 +148,7 @@ def _commitment(*row: Any) -> CommitmentRow:
 @made(_commitment, *[str] * 4, int, str, int, str, int, str, float, float | None, str, str, int)
 def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int) -> Node:
     """Commitments that end soon, could not be confirmed by their date or not be renewed: the critical ones first, then
-    by their end. Those that were renewed, and those that will renew themselves, are left out."""
+    by their end. Ones that were renewed, and ones that will renew themselves, are left out."""
     kind = Case(
         None,
         [(_IS_UNCONFIRMED, Kind.COMMITMENT_UNCONFIRMED.value), (_HAS_FAILED, Kind.AUTO_RENEWAL_FAILED.value)],
@@ -222,7 +222,7 @@ def _temporary(*row: Any) -> TemporaryAlertRow:
 
 @made(_temporary, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)
 def temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float, limit: int) -> Node:
-    """At most so many, the first to end first. Temporary quotas end soon if they end within `lead` seconds."""
+    """At most `limit`, the first to end first. Temporary quotas end soon if they end within `lead` seconds."""
     own = (ProjectResource.project == _TEMPORARY.project) & (ProjectResource.resource == _TEMPORARY.resource)
     above = (DomainResource.domain == _TEMPORARY.domain) & (DomainResource.resource == _TEMPORARY.resource)
     present = Case(None, [(_TEMPORARY.project.is_null(), DomainResource.quota)], ProjectResource.quota)

@@ -69,7 +69,7 @@ class Alert:
     resource: NamedResource | None = None
     used: queries.UsedRow | None = None
     threshold: int | None = None
-    """Of which percentage the usage is above; None above the quota, and for what is only near a threshold."""
+    """The percentage that usage exceeds; None above the quota, and for what is only near a threshold."""
     commitment: queries.CommitmentRow | None = None
     temporary: queries.TemporaryAlertRow | None = None
     scrapes: attention.ServiceScrapes | None = None
@@ -92,7 +92,7 @@ class _Asked:
 
 @snapshot
 def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> tuple[list[Alert], Counts]:
-    """Returns at most so many alerts, the critical ones first, and how many there are in all. Raises `NotFound`."""
+    """Returns at most `limit` alerts, the critical ones first, and how many there are in all. Raises `NotFound`."""
     asked = _asked(limes, where, selection)
     scrapes = list(_scrapes(limes, asked))
     return _rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes)

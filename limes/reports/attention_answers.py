@@ -1,4 +1,4 @@
-"""What needs attention, and alerts about what needs somebody: near its limit, ending soon, or failing."""
+"""What needs attention, and alerts: resources near their limits, commitments that end soon, and failures."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -206,7 +206,7 @@ class Alert(Shape):
     domain: Annotated[Named, Field(description="if it is about the domain's own quota")] | None = None
     quota: Amount | None = None
     usage: Amount | None = None
-    threshold: Annotated[int, Field(ge=1, le=100, description="usage is above so many percent of quota")] | None = None
+    threshold: Annotated[int, Field(ge=1, le=100, description="usage exceeds this percentage of quota")] | None = None
     commitment: AlertedCommitment | None = None
     temporary_quota: TemporaryQuota | None = None
     projects: Annotated[int, Field(ge=1, description="how many there are")] | None = None

@@ -124,7 +124,7 @@ def fullness() -> Any:
 
 
 def above_share(scope: Scope, resources: Sequence[int], share: float, *columns: Any) -> Select:
-    """Selects from resources of which a project uses more than this share of its quota, with `Project` and `Domain`."""
+    """Selects from resources where a project uses more than this share of its quota, with `Project` and `Domain`."""
     is_above = (any_of(ProjectResource.resource, resources), _QUOTA.is_null(False), _QUOTA * share < _USAGE)
     return in_scope(ProjectResource.select(*columns).join(Project).join(Domain).where(*is_above), scope)
 

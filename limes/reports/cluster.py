@@ -36,7 +36,7 @@ class AZFigures:
 
 
 AZBreakdown = dict[Ref, dict[str, AZFigures]]
-"""By resource and AZ. What nobody uses or has committed to is missing."""
+"""By resource and AZ. What is neither used nor committed is missing."""
 
 
 def read_commitments(
@@ -141,7 +141,7 @@ def _selected(limes: Limes, selection: Selection) -> tuple[dict[int, str], dict[
 
 
 def _growing_quota(growing: Collection[Ref], sums: Mapping[Ref, ResourceSum]) -> dict[Ref, int]:
-    """Returns what projects have of it: nobody gives such quota to domains."""
+    """Returns what projects have of it: domains are not given such quota."""
     return {ref: sums[ref].quota or 0 if ref in sums else 0 for ref in growing}
 
 

@@ -16,7 +16,7 @@ from limes.reports.inconsistency_queries import ScrapeErrorRow
 from limes.reports.per_az import ClusterPerAZ, capacity_fields, cluster_azs
 from limes.reports.resources import Age, CommitmentConfig, RenderContext, ResourceHead, ServiceFigures, json_lists
 
-Committable = Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]
+Committable = Annotated[dict[str, Amount], Field(description="What is not claimed yet, by AZ; shown with `per_az`")]
 
 
 class ClusterAZ(Shape):

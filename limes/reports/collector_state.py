@@ -1,5 +1,5 @@
 """How the collector's work goes, as its gauges and `limes status` show it, only for configured services; and the
-figures behind the data metrics, of which those about projects are streamed.
+figures behind the data metrics; the ones about projects are streamed.
 
 To be called in one transaction, so that all see the same state.
 """
@@ -46,7 +46,7 @@ class ServiceState(NamedTuple):
     due_pushes: int
     due_push_since: float | None
     drifted: int
-    """Projects whose backend quota somebody else has changed."""
+    """Projects whose backend quota was changed outside Limes."""
 
 
 class JobState(NamedTuple):

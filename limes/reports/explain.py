@@ -90,7 +90,7 @@ def explain_quotas(
 
 
 def _of_growing(figures: Figures, of_all_projects: int) -> tuple[Figures, Judge]:
-    """Returns the figures of a quota that nobody sets, and what refuses to set it."""
+    """Returns the figures of a quota that users do not set, and the refusal to set it."""
     total = figures.projects_quota
     if isinstance(figures, ProjectFigures):
         return replace(figures, domain_quota=total), lambda _: hierarchy.PROJECT_QUOTA_GROWS

@@ -40,8 +40,8 @@ class AutogrowDemand(Shape, kw_only=False):
     """What such a quota follows in one availability zone."""
 
     usage: Amount
-    smallest_usage: Annotated[Amount, Field(description="of late")]
-    largest_usage: Annotated[Amount, Field(description="of late")]
+    smallest_usage: Annotated[Amount, Field(description="within the retention period")]
+    largest_usage: Annotated[Amount, Field(description="within the retention period")]
     committed: Amount
 
 

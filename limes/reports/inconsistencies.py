@@ -93,8 +93,8 @@ class IneffectiveOverride(NamedTuple):
 
 
 def find_ineffective(limes: Limes, overrides: QuotaOverrides) -> list[IneffectiveOverride]:
-    """Returns those of these overrides that are ineffective, in their order. Asks nobody if there are none. The number
-    of statements does not depend on the number of overrides."""
+    """Returns those of these overrides that are ineffective, in their order. Sends no request if there are none. The
+    number of statements does not depend on the number of overrides."""
     entries = list(overrides.items())
     return limes.engine.snapshot(lambda: list(_find(limes, entries))) if entries else []
 

@@ -1,8 +1,8 @@
-"""Decides what people are told, and puts it into the outbox.
+"""Decides which notifications to send, and puts them into the outbox.
 
-Invariant: what is told is written in one transaction with the note that it was told, and under the lock on the row of
-`notification_cursor`. So each alert is told once, however many collectors run and whenever they are killed. Delivery
-may repeat a message (`deliver_events`), which has the same id then.
+Invariant: a notification and the record that it was sent are written in one transaction, under the lock on the row of
+`notification_cursor`. So each alert is notified once, however many collectors run and whenever they are killed.
+Delivery may repeat a message (`deliver_events`), which has the same id then.
 """
 
 from collections.abc import Iterator, Mapping
@@ -114,7 +114,7 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
 
 
 def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    if last is None:  # nobody is told of what was before the first look
+    if last is None:  # what was before the first look is not notified
         queries.move_cursor(limes.engine, commitment_events.last_number(limes.engine))
         return
     events = commitment_events.after(limes.engine, last, _EVENTS)

@@ -37,7 +37,7 @@ class ProjectDetails(NamedTuple):
 
 @dataclass(slots=True)
 class GrowingQuota:
-    """What there is of a quota that grows by itself besides its amount."""
+    """The fields of a quota that grows by itself besides its amount."""
 
     bounds: Bounds
     """What people have set."""

@@ -19,7 +19,7 @@ Age = Annotated[int, Field(ge=0, description="Age of the oldest figures")]
 
 
 class ScalesWith(Shape):
-    """Which other resource's quota this one's should follow, and how fast."""
+    """Which other resource's quota this quota should follow, and how fast."""
 
     resource_name: str
     service_type: str
@@ -116,7 +116,7 @@ class RenderContext:
         return {"max_scraped_at": int(newest), "min_scraped_at": int(oldest), **self.staleness(oldest)}
 
     def head(self, kind: type[Hinted], ref: Ref, resource: ResourceDef, behavior: Behavior) -> Hinted:
-        """Returns a resource of a domain or project without figures. Shared by those that behave alike, which are
+        """Returns a resource of a domain or project without figures. Shared by resources that behave alike, which are
         thousands of projects: copy it, don't change it. A request shows resources of one kind."""
         key = (ref, id(behavior))
         head: Hinted | None = self._heads.get(key)
@@ -198,7 +198,7 @@ class QuotaSetShape(Shape):
 
 
 class ResourcesAnswer(Shape):
-    """What there is, without figures."""
+    """The services and resources, without figures."""
 
     services: list[ResourcesOfService]
     availability_zones: Sequence[str]

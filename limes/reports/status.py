@@ -139,7 +139,7 @@ def _problems(report: StatusReport) -> Iterator[str]:
             (service.stale, "figures are too old"),
             (service.scrape_errors, "the last scrape failed"),
             (service.push_errors, "the quota could not be written"),
-            (service.drifted, "somebody else has changed the backend quota"),
+            (service.drifted, "the backend quota was changed outside Limes"),
         ):
             if count:
                 yield f"service {service.service}: {problem} in {count} of {service.projects} projects"

@@ -46,7 +46,7 @@ class QuotaRequest(Shape):
     starts_at: Annotated[Time, Field(description="when the quota is wanted, if not at once")] | None = field(
         default=None, name="from"
     )
-    until: Annotated[Time, Field(description="until when; missing if it is wanted for good")] | None = None
+    until: Annotated[Time, Field(description="until when; missing if it is wanted permanently")] | None = None
     decided_at: Annotated[Time, Field(description="when it got its final status")] | None = None
     passed_on_from: Annotated[RequestNumber, Field(description="the project's, that waits for this one")] | None = None
     passed_on_to: Annotated[RequestNumber, Field(description="the domain's, that this one waits for")] | None = None

@@ -25,7 +25,7 @@ class NewQuotaRequest(StrictBody):
     services: tuple[WantedServiceBody, ...] = ()
     reason: NeededText
     until: Annotated[
-        StrictInt | None, Field(description="until when the quota is wanted, as a UNIX timestamp; null: for good")
+        StrictInt | None, Field(description="until when the quota is wanted, as a UNIX timestamp; null: permanently")
     ] = None
     starts_at: Annotated[
         StrictInt | None, Field(alias="from", description="when it is wanted, if not at once; goes with `until`")

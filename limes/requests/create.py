@@ -48,9 +48,9 @@ def create_request(
     term: Term = ALWAYS,
 ) -> int:
     """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Of the resources
-    `of_set` only those are asked for of which there is less. Raises `NotFound`, `Unprocessable` with a line for each
-    resource that cannot be asked for, `NotReady`, and `Conflict` with an open request that asks for some of the same
-    resources and for others."""
+    `of_set` only those are asked for whose present quota is lower. Raises `NotFound`, `Unprocessable` with a line for
+    each resource that cannot be asked for, `NotReady`, and `Conflict` with an open request that asks for some of the
+    same resources and for others."""
     if not changes:
         raise Unprocessable("the request names no resource")
     if refusal := check_term(term, limes.now()):
@@ -140,7 +140,7 @@ def _read_amounts(
 
 
 def _afterwards(limes: Limes, target: Target) -> dict[Ref, int]:
-    """Returns the quotas after those that end by themselves: a request is about these."""
+    """Returns the quotas after temporary ones have ended: a request is about these."""
     found = temporary_quotas(limes.engine, *ids_of(target))
     refs = {id_: ref for ref, id_ in resource_ids(limes.engine).items()} if found else {}
     return {refs[id_]: row.before for id_, row in found.items() if row.before is not None}
@@ -156,7 +156,7 @@ def _amount(limes: Limes, change: QuotaChange) -> int:
 
 
 def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) -> tuple[What, int]:
-    """Returns what is asked for, and what there is of it; `row` is a project's."""
+    """Returns the wanted and the present quota; `row` is a project's."""
     grows = limes.catalog.autogrow(ref) is not None
     if row is None and grows:
         raise _Problem(DOMAIN_QUOTA_GROWS.message)

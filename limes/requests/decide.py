@@ -1,4 +1,4 @@
-"""Decides on requests, and closes those that nobody can or will decide on: their time has passed, or they have been
+"""Decides on requests, and closes the ones that nobody can or will decide on: their time has passed, or they have been
 open for very long.
 
 Invariant: an approval sets the quotas and closes the request in one transaction, by the same code as PUT; if a quota is
@@ -74,7 +74,7 @@ def approve_request(
 def _approve(
     limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
 ) -> tuple[QuotaOutcome, tuple[ProjectRow, QuotaOutcome] | None]:
-    """Returns the outcome, and what was changed of which project."""
+    """Returns the outcome, and the changes by project."""
     limes, locked = limes.with_cause(f"quota request {request_id}"), lock_request(limes, place, request_id)
     target, term, origin = locked.target, locked.request.term_at(limes.now()), None
     rows = queries.amounts_of(limes.engine, [request_id])[request_id]
@@ -100,7 +100,7 @@ def _approve(
 
 
 def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[QuotaChange]) -> dict[Ref, int]:
-    """Returns the amounts that are to be granted instead of those that were asked for."""
+    """Returns the amounts to grant instead of the requested ones."""
     asked = {row.ref: row for row in rows}
     amounts: dict[Ref, int] = {}
     problems = []
@@ -129,7 +129,7 @@ def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[Quo
 def expire_requests(limes: Limes) -> int:
     """Closes what has expired, each in a transaction of its own. Returns how many there were. As all decisions, it
     locks the request and looks at its state under the lock. So it may run in several collectors at once, and while
-    somebody decides."""
+    users decide."""
     now, expire_after = limes.now(), limes.settings.quota_requests.expire_after
     made_before = now - expire_after if expire_after else -1.0
     closed = 0
@@ -150,6 +150,6 @@ def _expire(limes: Limes, row: RequestRow, now: float) -> int:
     if locked.request.status != RequestStatus.OPEN.value:
         return 0
     is_over = row.until is not None and row.until <= now
-    text = f"it was for the time until {when(row.until or 0)}" if is_over else "nobody has decided"
+    text = f"it was for the time until {when(row.until or 0)}" if is_over else "no decision was made in time"
     _close(limes, locked, RequestStatus.EXPIRED, text)
     return 1

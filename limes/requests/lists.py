@@ -44,10 +44,10 @@ class Filters:
     of_projects: bool | None = None
     """Only those of projects, or only those of domains."""
     passed_on: bool | None = None
-    """Only those that wait for a request of the domain, or only others."""
+    """Only requests that wait for a request of the domain, or only others."""
     statuses: Collection[str] | None = None
     refs: Collection[Ref] | None = None
-    """Those that ask for at least one of these."""
+    """Requests for at least one of these."""
 
 
 _ABOVE = QuotaRequest.alias()
@@ -96,8 +96,8 @@ def _filtered(query: Select, filters: Filters) -> Select:
 
 @rows(RequestRow)
 def expired(now: float, made_before: float = -1.0) -> Node:
-    """The open requests for a time that has passed, and those that were made before that time. Those of projects come
-    before what they were passed on as."""
+    """The open requests for a time that has passed, and the ones that were made before that time. Those of projects
+    come before what they were passed on as."""
     is_over = (QuotaRequest.until <= now) | (QuotaRequest.created_at <= made_before)
     return _SELECT.where(IS_OPEN, is_over).order_by(QuotaRequest.id)
 
@@ -114,15 +114,15 @@ def by_ids(ids: Collection[int]) -> Node:
 
 @mapping(int, float)
 def waiting(before: float) -> Node:
-    """When the open requests were made that were made before that time, by id. Not those that were passed on: they wait
-    for the decision above."""
+    """When the open requests were made that were made before that time, by id. Not the ones that were passed on: they
+    wait for the decision above."""
     is_old = (IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
     return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(*is_old).order_by(QuotaRequest.id)
 
 
 @rows(EventRow)
 def conversation(request_id: int, skipped: int, limit: int) -> Node:
-    """What was said and decided about a request, the oldest first, after so many that are skipped."""
+    """What was said and decided about a request, the oldest first, without the `skipped` first ones."""
     event = QuotaRequestEvent
     query = event.select(*[event._meta.columns[name] for name in EventRow._fields]).where(event.request == request_id)
     return query.order_by(event.number).limit(limit).offset(skipped)

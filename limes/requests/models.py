@@ -7,7 +7,7 @@ from limes.projects.models import Domain, Project
 
 
 class QuotaRequest(BaseModel):
-    """A request of a project, or of a domain. Its row is locked by whoever changes its state."""
+    """A request of a project, or of a domain. Its row is locked while its state is changed."""
 
     id = BigAutoField()
     domain = ForeignKeyField(Domain, on_delete="CASCADE")
@@ -25,7 +25,7 @@ class QuotaRequest(BaseModel):
     starts_at = DoubleField(null=True)
     """When the quota is wanted, if not at once."""
     until = DoubleField(null=True)
-    """Until when it is wanted; null: for good."""
+    """Until when it is wanted; null: permanently."""
 
     class Meta:
         table_name = "quota_requests"
@@ -44,7 +44,7 @@ class QuotaRequestAmount(BaseModel):
     wanted = BigIntegerField(constraints=[Check("wanted >= 0")])
     granted = BigIntegerField(null=True)
     rule = TextField(null=True)
-    """The rule of the configuration that has approved it; None if somebody has decided."""
+    """The rule of the configuration that has approved it; None if a user has decided."""
 
     class Meta:
         table_name = "quota_request_amounts"

@@ -1,4 +1,4 @@
-"""What a request is granted, and what becomes of those that were passed on.
+"""What a request is granted, and what becomes of requests that were passed on.
 
 A project's request is passed on: the domain asks the cloud admins for the quota that is missing for it. Once the domain
 has got that, the project's request is approved, too. Only quota is granted with it. Who decides on the domain's request
@@ -39,7 +39,7 @@ PermissionSource = Callable[[Ref], Permissions]
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What whoever decides may do, in the terms of PUT."""
+    """What the user who decides may do, in the terms of PUT."""
 
     quota: PermissionSource
     bounds: Collection[What] = _BOUNDS
@@ -143,7 +143,7 @@ def _missing(engine: Engine, project: ProjectRow, request_id: int, permissions: 
     if not wanted:
         text = f"quota request {request_id} asks for quota that grows by itself, which comes from no domain"
         raise Conflict(f"{text}: cloud admins can approve it where it is")
-    # whoever passes it on agrees to it: the approval above is the last one
+    # passing it on means to agree: the approval above is the last one
     if not all(permissions(ref).can_raise for ref in wanted):
         raise Forbidden("Forbidden")
     all_ids = resource_ids(engine)
@@ -165,7 +165,7 @@ class Origin:
     project: ProjectRow
     rows: list[AmountRow]
     ids: Mapping[Ref, int]
-    """Of the resources of which it asks for quota."""
+    """Of the resources for which it asks for quota."""
 
 
 def read_origin(limes: Limes, request: LockedRequest) -> Origin:
@@ -215,7 +215,7 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
 
 def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
     """Lets requests of domains go on without these projects, which are locked and about to be deleted. An open one has
-    nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile."""
+    nothing to wait for. The projects' own are locked first, so that they are not passed on meanwhile."""
     if not uuids:
         return
     engine, now = limes.engine, limes.now()

@@ -46,7 +46,7 @@ class AmountRow(NamedTuple):
     wanted: int
     granted: int | None
     rule: str | None = None
-    """Which rule has approved it, if nobody else has."""
+    """Which rule has approved it, if no user has."""
 
     @property
     def ref(self) -> Ref:
@@ -74,8 +74,8 @@ def _lock(id_: int, *, is_project: bool) -> Node:
 
 
 def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> None:
-    """Until the transaction ends, nobody else makes requests in this domain, or changes those of this project. Raises
-    `NotFound` if it is gone."""
+    """Until the transaction ends, no other requests are made in this domain, and those of this project stay as they
+    are. Raises `NotFound` if it is gone."""
     if not _lock(engine, domain_id, is_project=False):
         raise NotFound("no such domain")
     if project_id is not None and not _lock(engine, project_id, is_project=True):
@@ -149,8 +149,8 @@ def _is_of(project: peewee.Field, uuids: Collection[str]) -> peewee.ColumnBase:
 
 @keyed(int, "id", LockedRequest)
 def lock_family(request_id: int) -> Node:
-    """The request, the one that it was passed on from, and those that it was passed on as, by id. Nobody else changes
-    their state until the transaction ends."""
+    """The request, the one that it was passed on from, and those that it was passed on as, by id. Their state
+    stays as it is until the transaction ends."""
     request = QuotaRequest.alias()
     origin = request.select(request.passed_on_from).where(request.id == request_id)
     is_same = (QuotaRequest.id == request_id) | (QuotaRequest.passed_on_from == request_id)
@@ -171,14 +171,14 @@ def lock_open_of_domain(domain_id: int) -> Node:
 
 @rows(LockedRequest)
 def lock_open_of_projects(uuids: Collection[str]) -> Node:
-    """The open requests of these projects, which are locked: nobody makes others."""
+    """The open requests of these projects, which are locked: no others can be made."""
     return lock(_LOCKED.where(_is_of(QuotaRequest.project, uuids), IS_OPEN))
 
 
 @rows(LockedRequest, skip_empty="ids")
 def lock_passed_on(ids: Collection[int]) -> Node:
     """The open requests of domains that these requests of projects were passed on as. The latter are to be locked
-    before, so that nobody passes them on at the same time."""
+    before, so that they are not passed on at the same time."""
     return lock(_LOCKED.where(any_of(QuotaRequest.passed_on_from, ids), IS_OPEN))
 
 

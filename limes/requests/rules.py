@@ -25,7 +25,7 @@ class RequestStatus(enum.StrEnum):
     SUPERSEDED = "superseded"
     """A newer request asks for the same resources, or the decision was made on the level below."""
     EXPIRED = "expired"
-    """The time for which it asks has passed, or nobody has decided for very long."""
+    """The time for which it asks has passed, or no decision was made for very long."""
 
 
 class EventKind(enum.StrEnum):

@@ -30,7 +30,7 @@ from limes.requests.rules import EventKind, RequestStatus
 
 _DECIDED = (EventKind.APPROVED, EventKind.PARTLY_APPROVED, EventKind.REJECTED, EventKind.EXPIRED)
 _KINDS: Mapping[EventKind, str] = {**dict.fromkeys(_DECIDED, REQUEST_DECIDED), EventKind.PASSED_ON: REQUEST_PASSED_ON}
-"""What people are told of the steps of a request. That it was opened is told by itself, as rules may approve it at
+"""Notifications about the steps of a request. That it was opened is notified apart, as rules may approve it at
 once."""
 _REMEDIES = {
     REQUEST_OPENED: "Approve or reject it, or pass it on.",
@@ -40,7 +40,7 @@ _REMEDIES = {
 
 
 def announce_opened(limes: Limes, request_id: int) -> None:
-    """Tells those who decide that there is something to decide."""
+    """Notifies those who decide."""
     _tell(limes, REQUEST_OPENED, [request_id], limes.now(), {})
 
 
@@ -93,7 +93,7 @@ _DAY = 86400.0
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A request whose state nobody else changes until the transaction ends."""
+    """A request whose state stays as it is until the transaction ends."""
 
     target: Target
     request: LockedRequest
@@ -127,7 +127,7 @@ def project_of(limes: Limes, request: LockedRequest) -> ProjectRow:
 
 def admit(limes: Limes, domain_id: int, project_id: int | None) -> None:
     """Locks the domain, and the project that asks, against others who make requests of it. Raises `NotFound` if it is
-    gone, and `Conflict` after very many requests: each is told to those who decide."""
+    gone, and `Conflict` after very many requests: each notifies those who decide."""
     engine, section, since = limes.engine, limes.settings.quota_requests, limes.now() - _DAY
     queries.lock_requester(engine, domain_id, project_id)
     if project_id is None:
@@ -159,12 +159,12 @@ def add_request(
 def record_step(
     limes: Limes, target: Target, ids: Sequence[int], kind: EventKind, text: str, **details: object
 ) -> None:
-    """Adds to the conversations of requests, and tells the audit and those whom it concerns."""
+    """Adds to the conversations of requests, records it for the audit, and notifies those whom it concerns."""
     now, author = limes.now(), limes.initiator
     queries.add_events(limes.engine, [EventRow(id_, now, kind.value, text, author.id, author.name) for id_ in ids])
     for id_ in ids:
         change_log.record_quota_request(limes, scope_of(target), id_, kind.value, details)
-    if kind in _KINDS:  # of other steps nobody is told
+    if kind in _KINDS:  # other steps are not notified
         who = {"id": author.id, "name": author.name}
         said = {"comment": text, "decided_by": who, "passed_on_to": details.get("passed_on_to")}
         _tell(limes, _KINDS[kind], ids, now, said)
@@ -224,7 +224,7 @@ def list_requests(
 
 @snapshot
 def show_request(limes: Limes, place: Place, request_id: int, limit: int = _LATEST, before: int = 2**62) -> Described:
-    """Returns a request of that project, or of that domain itself, with at most so many entries of its conversation
+    """Returns a request of that project, or of that domain itself, with at most that many entries of its conversation
     before the one of a number, from 1. Raises `NotFound`."""
     engine = limes.engine
     find(engine, place)

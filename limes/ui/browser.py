@@ -52,8 +52,8 @@ class KnownBrowsers:
     """Gives and reads cookies of browsers that have signed in to an account before, so that they need not wait for what
     others fail at; of all processes with the same key.
 
-    Such a cookie is no session: all that it gives is a count of failures of its own. It names nobody, either: whose it
-    is can only be found out with the key, and the account's name.
+    Such a cookie is no session: all that it gives is a count of failures of its own. It does not name the user, either:
+    whose it is can only be found out with the key, and the account's name.
     """
 
     key: bytes = field(repr=False)

@@ -24,7 +24,7 @@ class KeystoneSignInMethod:
     """A `SignInMethod` to Keystone at the address that our own login has."""
 
     def __init__(self, cloud: CloudSession, user_domain: str, revoked: RevokedTokens | None = None) -> None:
-        """`user_domain` is the name that the page proposes. `revoked` is told of tokens that Keystone has ended."""
+        """`user_domain` is the name that the page proposes. `revoked` is called with tokens that Keystone has ended."""
         self._revoked = revoked
         assert cloud.auth_url is not None
         self._url = v3_url(cloud.auth_url)
@@ -88,7 +88,7 @@ class KeystoneSignInMethod:
         return found
 
     def revoke(self, token: str) -> None:
-        # Keystone lets only a good token revoke itself, so nobody can fill our memory with made-up ones
+        # Keystone lets only a good token revoke itself, so made-up ones cannot fill our memory
         with contextlib.suppress(Unauthorized), self._refusals(Unauthorized("")):
             headers = {"X-Auth-Token": token, "X-Subject-Token": token}
             self._session.delete(f"{self._url}/auth/tokens", headers=headers, authenticated=False, log=False)

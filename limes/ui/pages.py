@@ -39,7 +39,7 @@ class File:
         return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], digest)
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
-        """Sends it compressed to clients that accept this, and not at all to those that have it."""
+        """Sends it compressed to clients that accept this, and not at all to clients that have it."""
         is_packed = accepts_gzip(req.get_header("Accept-Encoding"))
         etag = f'"{self.hash}-gzip"' if is_packed else f'"{self.hash}"'  # one for each sequence of bytes
         resp.set_headers({"cache-control": cache_control, "etag": etag})

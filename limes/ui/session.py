@@ -100,7 +100,7 @@ class SessionEndpoint:
             raise BadRequest("a token is needed to choose a scope: header X-Auth-Token")
         user_id = self._identity(token).user_id
         cookie = _read_cookie(req)
-        # the cookie may be of somebody else, who has signed in in another tab
+        # the cookie may be another user's, who has signed in in another tab
         if cookie is not None and self._identity(cookie.root).user_id == user_id:
             return self._to_scope(cookie, scope)
         return self._to_scope(Issued(token, token, root_is_ours=False), scope)
@@ -125,7 +125,7 @@ class ScopesEndpoint:
 
     method: SignInMethod
     throttle: Throttle
-    """Counts bad tokens together with those of sign-ins: nobody has looked at this one yet."""
+    """Counts bad tokens together with those of sign-ins: this one was not checked yet."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         require_own_page(req)

@@ -52,7 +52,7 @@ class PasswordSignIn(_Body):
 
 
 class TokenSignIn(_Body):
-    """A token that somebody has already."""
+    """A token that the user already has."""
 
     method: Literal["token"]
     token: Secret

@@ -2,10 +2,10 @@
 
 Each failed sign-in counts for the account at this client, and for the account. After some free ones, the next try has
 to wait, twice as long each time, up to a cap. Each account that fails at a client counts once for the client, too, with
-a high ceiling: who tries many accounts has to wait with further ones, and nobody else.
+a high ceiling: a client that tries many accounts has to wait with further ones, and others have not.
 
-Browsers that have signed in to the account before wait for their own failures only, and so does whoever has signed in
-to it from this client: what others fail at, with the account or behind the same proxy, does not matter to them.
+Browsers that have signed in to the account before wait for their own failures only, and so do users who have signed in
+to it from this client: failures of others, with the account or behind the same proxy, do not matter to them.
 """
 
 import ipaddress
@@ -134,7 +134,7 @@ def normalised(account: str) -> str:
 
 
 def _network(address: str) -> str:
-    """What to count by: whoever has one IPv6 address has 2^64 of them."""
+    """What to count by: a client with one IPv6 address has 2^64 of them."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

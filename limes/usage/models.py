@@ -1,4 +1,4 @@
-"""Sums over projects that triggers keep, on PostgreSQL only (docs/adr/0024). Nobody else writes to these tables.
+"""Sums over projects that triggers keep, on PostgreSQL only (docs/adr/0024). Nothing else writes to these tables.
 
 Invariant: in each state of the database, what the rows of a sum add up to is the sum over the rows of the projects. A
 change of those adds a row with the difference in the same transaction; `limes.usage.sum_upkeep` replaces rows by
@@ -58,7 +58,7 @@ class ProjectSum(_Sum):
 
 
 class CommitmentSum(_Sum):
-    """Live commitments, those that have ended and are not settled yet among them."""
+    """Live commitments, including ones that have ended and are not settled yet."""
 
     status = TextField()
     duration = TextField()

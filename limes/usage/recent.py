@@ -1,4 +1,4 @@
-"""How a project's usage in one AZ has moved of late, kept small: the smallest and largest usage are exact.
+"""How a project's usage in one AZ has moved recently, kept small: the smallest and largest usage are exact.
 
 Only changes are kept. An entry stands for all changes since the entry before: it has the smallest and the largest usage
 around them, and the time of the last one. There is at most one entry for each 48th of the retention period, and none

@@ -1,4 +1,4 @@
-"""Kept sums (docs/adr/0024): compares them with the rows of the projects, computes them anew, and folds them."""
+"""Kept sums (docs/adr/0024): compares them with the rows of the projects, rebuilds and folds them."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -45,7 +45,7 @@ def disabled_triggers(engine: Engine) -> list[str]:
 
 
 def rebuild_sums(engine: Engine) -> None:
-    """Computes all kept sums anew. Until that is done, writers wait; readers do not."""
+    """Rebuilds all kept sums. Until that is done, writers wait; readers do not."""
     if kept_sums.are_kept(engine):
 
         def rebuild() -> None:
@@ -83,7 +83,7 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
 
 
 def _by_key(found: Any, width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    """Makes rows a mapping, whose keys have so many columns."""
+    """Makes rows a mapping, whose keys have this many columns."""
     if width:
         return {row[:width]: row[width:] for row in found}
 

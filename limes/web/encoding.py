@@ -160,8 +160,8 @@ def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionMiddleware:
-    """Compresses answers of `SMALLEST` bytes or more, and those that are made while they are sent. Entity tags stay as
-    they are: ours stand for quotas and not for bytes, and go with `no-store`."""
+    """Compresses answers of `SMALLEST` bytes or more, and answers that are made while they are sent. Entity tags stay
+    as they are: ours stand for quotas and not for bytes, and go with `no-store`."""
 
     is_on: bool
     without: Container[str] = frozenset()

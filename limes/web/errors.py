@@ -40,7 +40,7 @@ class PlainErrors:
         errors.BackendError: 500,
         errors.Unavailable: 503,
     }
-    """Errors of other types are answered with 500, and the client is not told what they say."""
+    """Errors of other types are answered with 500, and the client does not see their text."""
     unexpected = "internal error; the log has more under {request_id}"
     reasons: ClassVar[Mapping[int, str]] = {404: "404 page not found", 405: "Method Not Allowed"}
     """What is said where Falcon refuses with these statuses."""

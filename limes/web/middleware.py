@@ -1,7 +1,7 @@
 """What the HTTP apps do around every request: the client's address, request id, access log, metrics, one database
 connection, token.
 
-If an API may read from standbys, whoever has written sees what was written. Each answer to a request that may have
+If an API may read from standbys, clients see what they have written. Each answer to a request that may have
 changed something has the position of the database after it, in a header and in a cookie. A request that brings it back
 is answered by a server that has this position. The cookie ends when every standby in use must have it. A position that
 makes no sense is ignored: all that a made-up one does is to send its own requests to the primary.

@@ -5,7 +5,8 @@ Draining: first `/healthcheck` says 503, while requests are still answered, each
 proxy that asks for it stops sending requests, and uses no old connection any more. Only then does gunicorn stop.
 
 Reloading on SIGHUP: gunicorn starts new workers and stops the old ones at once. Loading the app takes seconds, many of
-them on a busy machine, in which nobody would answer. Here the old ones serve until all of the new ones are ready.
+them on a busy machine, in which no request would be answered. Here the old ones serve until all of the new ones are
+ready.
 """
 
 import contextlib
@@ -33,7 +34,7 @@ _PID = 8
 
 
 def require_free(setting: str, listen: str) -> None:
-    """Raises `StartupError` if nobody could listen on `HOST:PORT`, which comes from this setting."""
+    """Raises `StartupError` if it is impossible to listen on `HOST:PORT`, which comes from this setting."""
     host, _, port = listen.rpartition(":")
     host = host.strip("[]")
     try:
@@ -93,7 +94,7 @@ class Reload:
         """The age of the newest worker that is to be replaced. Ages are numbers in order of the starts."""
         self._ready: set[int] = set()
         self._told: set[int] = set()
-        """Process ids: of workers that have said so, and of those that were told to stop, which is done once."""
+        """Process ids: of workers that have said so, and of workers that were asked to stop, which is done once."""
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._reader, False)
         server.manage_workers, server.reload = self.manage_workers, self.reload
@@ -126,7 +127,7 @@ class Reload:
             self._manage()
             return
         new = {worker.pid for worker in workers} - {worker.pid for worker in old}
-        for _ in range(server.num_workers - len(new)):  # those that have died meanwhile
+        for _ in range(server.num_workers - len(new)):  # for workers that have died meanwhile
             server.spawn_worker()
         if len(new) >= server.num_workers and new <= self._ready:
             for pid in {worker.pid for worker in old} - self._told:

@@ -72,7 +72,7 @@ class _UwsgiChunks:
         self._rest = bytearray()
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes, or fewer at the body's end. Raises `OSError` if the client breaks off."""
+        """Returns `size` bytes, or fewer at the body's end. Raises `OSError` if the client breaks off."""
         while (size < 0 or len(self._rest) < size) and (chunk := self._chunked_read()):
             self._rest += chunk
         end = len(self._rest) if size < 0 else size

@@ -38,7 +38,7 @@ def time_option(*names: str, **settings: Any) -> Adder:
 
 
 def exclusive(*adders: Adder, required: bool = False) -> Adder:
-    """Returns a function that adds options of which one may be given, or has to be."""
+    """Returns a function that adds options: one of them may be given, or has to be."""
     return _grouped(lambda parser: parser.add_mutually_exclusive_group(required=required), adders)
 
 
@@ -180,7 +180,7 @@ class LimesCommand(command.Command):
 
 class LimesLister(LimesCommand, command.Lister):
     nothing: ClassVar[str] = "There is nothing to show."
-    """What people are told instead of an empty table."""
+    """The text instead of an empty table."""
 
     @property
     def need_sort_by_cliff(self) -> bool:

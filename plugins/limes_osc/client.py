@@ -19,7 +19,7 @@ Query = Sequence[tuple[str, str]]
 
 _HINTS = {
     401: "the token is not accepted",
-    412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
+    412: "someone else changed a quota in the meantime, and nothing was written: check the new figures and try again",
     423: "not ready yet",
     503: "try again in a few seconds",
 }
@@ -63,7 +63,7 @@ class LimesClient:
         return document_of(answer), {} if tag is None else {"If-Match": tag.removeprefix("W/")}
 
     def discover(self, path: str, key: str) -> list[Json]:
-        """Looks for new domains or projects, and returns those that were found, with their ids."""
+        """Looks for new domains or projects, and returns the ones that were found, with their ids."""
         answer = self.request("POST", path)
         return list(document_of(answer)[key]) if answer.status_code == 202 else []
 

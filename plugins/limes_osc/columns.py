@@ -35,7 +35,7 @@ class Columns:
     notable: Mapping[str, Callable[[Row], bool]] = field(default_factory=dict)
     """Tables for people have these only if one of the rows is notable."""
     more: Collection[str] = ()
-    """The last titles, which nobody gets without `--long`, or unless `-c` names them."""
+    """The last titles, which are only shown with `--long`, or if `-c` names them."""
     unit: bool = True
     """Whether a last column names the unit of all amounts, which people read behind each amount."""
 

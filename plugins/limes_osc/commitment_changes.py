@@ -124,7 +124,7 @@ class DeleteCommitments(InProject):
     options = [_add_ids, add_yes_option]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Raises `CommandError` with those that could not be deleted; the others are."""
+        """Raises `CommandError` with the ones that could not be deleted; the others are."""
         path = self.path(parsed_args)
         confirm(parsed_args, f"Delete {len(parsed_args.ids)} commitments?")
         failed = []
@@ -146,7 +146,7 @@ class _Transfer(OneOfProject):
 
 
 class StartTransfer(_Transfer):
-    """Mark a commitment, or a part of it, for transfer; whoever has the token can accept it"""
+    """Mark a commitment, or a part of it, for transfer; anyone who has the token can accept it"""
 
     options = [
         _add_amount,
@@ -209,7 +209,7 @@ class AcceptTransfer(Transferable, OneOfProject):
         else:
             offers = {offer["id"]: offer for offer in self.limes.get(OFFERS, secret=True)["commitments"]}
             if args.id not in offers:
-                raise CommandError(f"nobody offers a commitment {args.id}: see openstack limes commitment offer list")
+                raise CommandError(f"no commitment {args.id} is on offer: see openstack limes commitment offer list")
             number, headers = args.id, {"Transfer-Token": offers[args.id]["transfer_token"]}
         path = f"{self.path(args)}/transfer-commitment/{number}"
         return dict(self.send("POST", path, headers=headers, secret=True)["commitment"])

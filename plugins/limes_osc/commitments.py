@@ -61,7 +61,7 @@ class ListCommitments(base.InProject, ListOfCommitments):
     """List a project's commitments"""
 
     nothing = "No commitments were found."
-    options = [base.option("--history", action="store_true", help="Include those that have ended")]
+    options = [base.option("--history", action="store_true", help="Include ended commitments")]
     columns = COMMITMENT
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
@@ -122,7 +122,7 @@ class ShowCommitment(OneOfProject):
 class ListUtilisation(base.InProject, base.Listing):
     """List how well commitments match usage, and the recommended amounts"""
 
-    nothing = "No commitments were found, nor usage that one could commit to."
+    nothing = "No commitments were found, nor usage that can be committed to."
     options = [
         base.add_filters,
         base.option("--days", type=int, help="How many days to look back (default: 30)"),

@@ -1,4 +1,4 @@
-"""What somebody has to look after: `limes alert`, `limes inconsistency` and `limes scrape error`."""
+"""What needs attention: `limes alert`, `limes inconsistency` and `limes scrape error`."""
 
 import argparse
 from collections.abc import Iterable, Mapping

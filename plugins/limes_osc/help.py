@@ -119,7 +119,7 @@ class UnknownCommand(command.Command):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Says what there is. The exit code is that of wrong command lines."""
+        """Lists the commands. The exit code is that of wrong command lines."""
         words = [word for word in parsed_args.command if not word.startswith("-")]
         text = f"'limes {' '.join(words)}' is not a command" if words else "which command?"
         print(f"openstack: {text}; {suggest_command(words, self._names())}", file=self.app.stderr)

@@ -2,7 +2,8 @@
 
 Keystone says what a token is for; where there is none (sample identities), Limes does. Other names are looked up in
 Keystone; where it does not let the user look, or where there is none, in the lists of Limes; and where that does not
-either, what was given is taken for an id. Unknown names are errors that say what was probably meant, or what there is.
+either, what was given is taken for an id. Unknown names are errors that say what was probably meant, or which names
+exist.
 """
 
 import argparse
@@ -216,7 +217,8 @@ class Scopes:
         return project_path(str(found.domain_id), str(found.id))
 
     def _advise(self, kind: str, name: str, given: str | None, listing: str, option: str) -> None:
-        """Has errors say what to do if Limes does not know the project or domain of the token, which nobody named."""
+        """Has errors say what to do if Limes does not know the project or domain of the token, which the command did
+        not name."""
         if given is None:
             self._limes.instead = (
                 f"{name!r} is the {kind} of your token, which Limes does not manage. Name another one with {option}, or"

@@ -56,7 +56,7 @@ class SimulateDomain(base.OfDomain, SimulateQuotas):
 
 
 class DiscoverDomains(base.Listing):
-    """Look for new domains in Keystone, and list those that were found"""
+    """Look for new domains in Keystone, and list them"""
 
     nothing = "No new domains."
     columns = Columns({"Domain ID": "id"}, unit=False)
@@ -138,7 +138,7 @@ class SyncProject(base.OfProject, base.LimesCommand):
 
 
 class DiscoverProjects(base.Listing):
-    """Look for new projects of a domain in Keystone, and list those that were found"""
+    """Look for new projects of a domain in Keystone, and list them"""
 
     nothing = "No new projects."
     options = [base.add_domain_option]

@@ -1,7 +1,7 @@
 """`set` and `simulate` of a domain's or a project's quotas, and `set` of bounds for quota that grows by itself.
 
 Quotas are read with their entity tag, and both simulate-put and PUT carry it as `If-Match`: what is computed from the
-present quotas (`+10%`) and what the user has agreed to never overwrites what somebody else has set meanwhile. So are
+present quotas (`+10%`) and what the user has agreed to never overwrites what someone else has set meanwhile. So are
 bounds; but for a domain, each of its projects gets the same one, so there is nothing to compare with.
 """
 
@@ -36,7 +36,7 @@ add_growth_options = titled(
 add_grant_option = repeated(
     "--min-quota",
     metavar=_AMOUNT,
-    help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
+    help="Grant at least this much of a quota that grows by itself, such as compute/cores=50; `none` takes"
     " it back; may be repeated",
 )
 """What cloud admins grant a project."""
@@ -122,9 +122,9 @@ def _wanted_bounds(limes: LimesClient, args: argparse.Namespace) -> tuple[str, M
     `CommandError`."""
     grants = list(getattr(args, "min_quota", ()))
     if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
-        raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
+        raise CommandError("limits cannot be set together with whether quota grows: use two commands")
     if args.max_quota and grants:
-        raise CommandError("limits and grants are not set in the same request: use two commands")
+        raise CommandError("limits and grants cannot be set together: use two commands")
     if args.max_quota:
         return "max_quota", changes.read_wanted_quotas(limes, args.max_quota, "--max-quota")
     if grants:
@@ -190,7 +190,7 @@ class QuotaChange:
         return "\n".join(lines)
 
     def write(self) -> str:
-        """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
+        """Changes the quotas. Returns what is still to be done, if a backend does not have the quota yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
         return text.partition("quotas have been accepted, with a warning:")[0].strip()  # that was said already
 

@@ -145,14 +145,14 @@ def by_service(resources: Iterable[tuple[str, Json]]) -> Json:
 add_term_options = titled(
     "quota for a time",
     "These go with --set. Times are ISO 8601 or UNIX times.",
-    time_option("--until", help="Let the quotas go back by themselves then"),
-    time_option("--from", dest="starts_at", help="Raise them then (with --until)"),
+    time_option("--until", help="When the quotas go back by themselves"),
+    time_option("--from", dest="starts_at", help="When they are raised (with --until; default: now)"),
     exclusive(
         *(
             option(name, action="store_const", const=keep, dest="keep_until", help=meaning)
             for name, keep, meaning in (
                 ("--keep-until", True, "Keep the end of quotas that have one (default: if they stay the same)"),
-                ("--drop-until", False, "Let quotas that have an end stay, and cancel raises that are planned"),
+                ("--drop-until", False, "Make temporary quotas permanent, and cancel planned raises"),
             )
         )
     ),
@@ -164,7 +164,7 @@ def read_term(args: argparse.Namespace) -> Json:
     if args.starts_at is not None and args.until is None:
         raise CommandError("--from goes with --until")
     if args.until is not None and args.keep_until is not None:
-        raise CommandError("--until sets the end anew: leave out --keep-until and --drop-until")
+        raise CommandError("--until sets a new end: leave out --keep-until and --drop-until")
     fields = {"until": args.until, "from": args.starts_at, "keep_until": args.keep_until}
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -195,9 +195,7 @@ def temporary_quota(document: Json, _: Unit | None = None) -> Temporary | None:
 
 
 add_quota_set_option = option(
-    "--quota-set",
-    metavar="<name>",
-    help="Preset size, as limes quota-set list shows them; what --set names wins over it",
+    "--quota-set", metavar="<name>", help="Preset size, from limes quota-set list; --set takes precedence"
 )
 
 

@@ -131,7 +131,7 @@ def _places(command: base.LimesCommand) -> Iterator[str]:
 
 
 _add_reason = base.option("--reason", metavar="<text>", required=True, help="Why")
-_add_comment = base.option("--comment", metavar="<text>", default="", help="What else is to be said")
+_add_comment = base.option("--comment", metavar="<text>", default="", help="A comment")
 
 
 class CreateRequest(base.LimesShowOne):
@@ -140,7 +140,7 @@ class CreateRequest(base.LimesShowOne):
     options = [
         *(add_set_option, add_quota_set_option, _add_reason),
         base.time_option("--until", help="Until when it is wanted (ISO 8601 or UNIX time)"),
-        base.time_option("--from", dest="starts_at", help="From when on (with --until; default: now)"),
+        base.time_option("--from", dest="starts_at", help="From when it is wanted (with --until; default: now)"),
         base.add_project_option,
         base.option("--domain", help="Domain (name or ID; default: that of the token)"),
         base.option("--of-domain", action="store_true", help="Ask for quota of the domain itself"),

@@ -52,7 +52,7 @@ class ListMails(Listing):
 class _ChangeMails(ListMails):
     options = [
         option("kinds", metavar="<kind>", nargs="*", help="Kind of mail, such as quota_used"),
-        option("--all", action="store_true", help="All mails, also of kinds that there will be later"),
+        option("--all", action="store_true", help="All mails, including kinds that are added later"),
     ]
     is_sent: ClassVar[bool]
 

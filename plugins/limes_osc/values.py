@@ -89,7 +89,7 @@ def exact(amount: int, unit: Unit) -> str:
 
 
 def rounded(amount: int, unit: Unit) -> str:
-    """For tables: the largest unit of which there is at least one, with at most 2 decimals: `1.18 TiB`."""
+    """For tables: the largest unit that gives at least one, with at most 2 decimals: `1.18 TiB`."""
     return _in_largest(amount, unit, 2, lambda _: True)
 
 

@@ -33,7 +33,7 @@ class DnsParams(ConnectionParams):
 
     area: Text = "dns"
     max_age: backends.SecondsOrZero = Field(default=120, le=3600)
-    """For how long the list of zones may be used once it is read; 0 reads it anew for each project."""
+    """For how long the list of zones may be used once it is read; 0 reads it again for each project."""
     page_size: int = Field(default=1000, ge=1)
     with_zone_subresources: bool = False
 

@@ -118,7 +118,7 @@ class InfoKeeper:
         except (OSError, ValidationError) as error:
             reason = _first(error) if isinstance(error, ValidationError) else error
             raise backends.ConfigError(
-                [f"info_file: {self._file}: {reason} (delete it to have it made anew)"]
+                [f"info_file: {self._file}: {reason} (delete it, and it is created again)"]
             ) from None
 
 
@@ -260,7 +260,7 @@ class LiquidCapacity(_Liquid, backends.CapacityBackend):
         return self.report_capacity_for(backends.NO_DEMAND)
 
     def report_capacity_for(self, demand: backends.Demand) -> backends.CapacityReport:
-        """One request, for all resources of which the liquid knows the capacity."""
+        """One request, for all resources whose capacity the liquid knows."""
         info = self._info.get()
         by_resource = {name: _demand(demand.get((self._service, name))) for _, name in self.needs_demand()}
         report = self._client.post("/v1/report-capacity", {"allAZs": self._azs, "demandByResource": by_resource})
@@ -274,7 +274,7 @@ class LiquidCapacity(_Liquid, backends.CapacityBackend):
         return backends.CapacityReport({self._service: per_az})
 
     def resources(self) -> Collection[backends.Ref]:
-        """Returns those of which the liquid knows the capacity; it is asked if the `info_file` does not know yet."""
+        """Returns the resources whose capacity the liquid knows; it is asked if the `info_file` does not know yet."""
         return [(self._service, name) for name, resource in self._info.get().resources.items() if resource.has_capacity]
 
 

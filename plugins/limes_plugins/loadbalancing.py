@@ -56,7 +56,7 @@ class LoadBalancingParams(ConnectionParams):
     """How Octavia is found. A configured `endpoint` ends in `/v2`."""
 
     max_age: backends.SecondsOrZero = Field(default=120, le=3600)
-    """For how long the lists may be used once they are read; 0 reads them anew for each project."""
+    """For how long the lists may be used once they are read; 0 reads them again for each project."""
     page_size: int = Field(default=1000, ge=1)
     with_loadbalancer_subresources: bool = False
 

@@ -144,7 +144,7 @@ _ALWAYS = (
     _counted("ports", "port"),
     _counted("rbac_policies", "rbac_policy"),
     _counted("routers", "router"),
-    # each project gets a default group with four rules as soon as somebody looks at it
+    # each project gets a default group with four rules as soon as its groups are listed
     _counted("security_group_rules", "security_group_rule", auto_approve=4),
     _counted("security_groups", "security_group", auto_approve=1),
     _counted("subnet_pools", "subnetpool"),
@@ -225,7 +225,7 @@ class NetworkService(CountedService):
 
     def _list(self, kind: Kind, project_id: str, counted: int) -> list[Subresource]:
         """Returns the objects of a project; `counted` is how many Neutron has counted. Raises `BackendError`. If there
-        are just now more or less than that, so are those that are returned."""
+        are more or fewer by now, more or fewer are returned."""
         if not counted:
             return []
         if self._max_age:

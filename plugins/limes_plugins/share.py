@@ -75,7 +75,7 @@ class ShareParams(ConnectionParams):
     area: Text = "storage"
     share_types: ShareTypes
     max_age: backends.SecondsOrZero = Field(default=120, le=3600)
-    """For how long the lists may be used once they are read; 0 reads them anew for each project."""
+    """For how long the lists may be used once they are read; 0 reads them again for each project."""
     page_size: int = Field(default=1000, ge=1)
     with_share_subresources: bool = False
     with_snapshot_subresources: bool = False
@@ -105,7 +105,7 @@ KEYS = {
     "share_snapshots": "snapshots",
     "snapshot_capacity": "snapshot_gigabytes",
 }
-"""Manila's names of what there is for each share type."""
+"""Manila's names of the quotas of each share type."""
 NETWORKS = "share_networks"
 _BILLED = ("size", "share_type", "share_proto", "replication_type")
 """The attributes of shares and snapshots that a price may depend on."""

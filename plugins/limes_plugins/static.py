@@ -103,7 +103,7 @@ def _merge(projects: dict[str, Any], project_id: str, quotas: Mapping[str, int])
 
 
 class StaticResource(backends.ResourceParams):
-    """A resource, and what every project uses of it and may use of it until somebody sets a quota."""
+    """A resource, and what every project uses of it and may use of it until a quota is set."""
 
     quota: backends.QuotaValue | None = None
     """Without, the resource tracks no quota."""

@@ -24,7 +24,7 @@ from limes_plugins.openstack.reports import (
 )
 
 _KEYS = {"capacity": "gigabytes", "snapshots": "snapshots", "volumes": "volumes"}
-"""Cinder's names of what there is for each volume type."""
+"""Cinder's names of the quotas of each volume type."""
 _BILLED = ("size",)
 """The attributes of volumes and snapshots that a price may depend on. Their type is that of the resource."""
 

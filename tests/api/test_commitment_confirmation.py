@@ -85,7 +85,7 @@ def test_those_that_wait_come_first(cloud: World) -> None:
 
 def test_a_refusal_says_why_and_what_would_work(cloud: World) -> None:
     refused = "not enough capacity available for immediate confirmation"
-    never = f"{refused}; 69 could be confirmed now; 1 are missing for all of it, at any time that can be foreseen"
+    never = f"{refused}; 69 could be confirmed now; for all of it, capacity for 1 is missing in the foreseeable future"
 
     def verdict(amount: int) -> Any:
         return {**ask(cloud, "berlin", "can-confirm", amount=amount).json, "warnings": []}

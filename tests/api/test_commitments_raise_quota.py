@@ -39,7 +39,7 @@ def test_create(world: World) -> None:
             "SELECT old, new, reason, detail, initiator_name FROM quota_history ORDER BY number DESC LIMIT 1"
         )
     assert [row[2] for row in rows] == ["autogrow"]
-    assert f"committed {before + 30}" in rows[0][3]
+    assert f"{before + 30} committed" in rows[0][3]
 
 
 @pytest.mark.sql

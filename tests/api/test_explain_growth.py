@@ -52,7 +52,7 @@ def test_what_it_is_made_of(world: World) -> None:
         {"step": "growth", "quota": 2, "per_az": {"az-one": 1, "az-two": 1}},
     ]
     assert found["demand"]["az-two"] == {"usage": 3, "smallest_usage": 3, "largest_usage": 3, "committed": 0}
-    assert found["message"].startswith("usage 5: 5 for usage and commitments, 2 for growth")
+    assert found["message"].startswith("5 for usage and commitments, 2 for growth (5 used)")
     assert not {"minimum", "maximum", "forbid_autogrowth"} & set(found)
 
 

@@ -46,7 +46,7 @@ def test_a_cloud_admin_grants_quota_and_takes_it_back(world: World) -> None:
     growth = explained(world)
     assert growth["computed_quota"] == 60
     assert growth["minimum"] == {"quota": 60, "source": "min-quota"}
-    assert "min_quota, which the project was granted" in growth["message"]
+    assert "the min_quota that the project was granted" in growth["message"]
     result, changed = grant(world, None)
     assert (result.status_code, [row.min_quota for row in changed["project_resources"][1]]) == (202, [None])
     assert "min_quota" not in resources(world, PROJECT)["cores"]

@@ -11,7 +11,7 @@ from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 CHANGED = (
-    "the quotas are not those that If-Match names: somebody has changed them since. Nothing was changed."
+    "the quotas have changed since the state that If-Match names. Nothing was changed."
     " GET them again for the present ETag\n"
 )
 

@@ -169,7 +169,7 @@ def test_nobody_has_decided(world: World) -> None:
     assert world.expire() == 1
     assert world.expire() == 0
     assert (status(world, "berlin", old), status(world, "dresden", young)) == ("expired", "open")
-    assert show(world, "berlin", old)["conversation"][-1]["text"] == "nobody has decided"
+    assert show(world, "berlin", old)["conversation"][-1]["text"] == "no decision was made in time"
     assert [each["id"] for each in world.get("/v1/quota-requests?status=expired")["quota_requests"]] == [old]
 
 
@@ -192,7 +192,7 @@ def test_a_request_of_the_domain_expires_alone(world: World) -> None:
     assert (status(world, "berlin", below), status(world, "germany", above)) == ("open", "expired")
     assert (
         show(world, "berlin", below)["conversation"][-1]["text"]
-        == f"quota request {above} has expired: nobody has decided"
+        == f"quota request {above} has expired: no decision was made in time"
     )
     assert act(world, "berlin", below, "pass-on", "germany-admin").status_code == 201
 

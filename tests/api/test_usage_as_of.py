@@ -96,17 +96,17 @@ def test_it_has_the_version_and_the_reasons_of_that_time(metered: World) -> None
         ),
         (
             "from=2026-01-01&until=2026-02-01&as_of=2026-01-31T12:00",
-            "as_of: what was said at a time is kept of days and months that were closed then; expected an"
+            "as_of: past figures are kept for days and months that were closed at that time; expected an"
             " `until` of 2026-01-01T00:00:00Z or before",
         ),
-        ("from=2026-01-01&as_of=2026-02-03", "as_of: what was said at a time is kept of days and months that were"),
+        ("from=2026-01-01&as_of=2026-02-03", "as_of: past figures are kept for days and months that were closed"),
         (
             "from=2026-02-01&until=2026-02-02&granularity=hour&as_of=2026-02-03",
-            "as_of: what was said before a correction is kept of days and months only",
+            "as_of: figures from before a correction are kept for days and months only",
         ),
         (
             "from=2026-02-01&until=2026-02-01T05:00&granularity=total&as_of=2026-02-03",
-            "as_of: what was said before a correction is kept of days and months only",
+            "as_of: figures from before a correction are kept for days and months only",
         ),
     ],
 )

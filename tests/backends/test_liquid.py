@@ -253,7 +253,7 @@ class TestInfoFile:
         with pytest.raises(ConfigError) as caught:
             load(liquid.service.url, info_file=str(file)).describe()
         assert "version" in str(caught.value)
-        assert "delete it to have it made anew" in str(caught.value)
+        assert "delete it, and it is created again" in str(caught.value)
 
     @pytest.mark.parametrize(
         ("info", "message"),

@@ -12,7 +12,7 @@ from limes.quota.constraints import Constraint, ConstraintSet
 from tests.collector.lab import DRESDEN, GERMANY, PARIS, Lab
 
 CORES = ("compute", "cores")
-DRIFT = "the backend was changed by somebody else"
+DRIFT = "the backend quota was changed outside Limes"
 
 
 @pytest.fixture

@@ -56,12 +56,12 @@ def test_the_first_computation_starts_from_what_is_set(lab: Lab) -> None:
     assert history(lab) == []
     lab.distribute_all()
     assert az_quotas(lab) == {"berlin": {"az-one": 24}, "dresden": {"az-one": 24}, "paris": {"any": 10}}
-    why = "autogrow instead of hierarchical: usage 20: 20 for usage and commitments, 4 for growth"
+    why = "autogrow instead of hierarchical: 20 for usage and commitments, 4 for growth (20 used)"
     assert history(lab) == [
         ("p-berlin", "cores", 100, 24, "distribution-model", why, "limes"),
         (
             *("p-paris", "cores", 0, 10, "distribution-model"),
-            *("autogrow instead of hierarchical: usage 0: 10 for base quota", "limes"),
+            *("autogrow instead of hierarchical: 10 for the base quota (0 used)", "limes"),
         ),
     ]
     use(lab, dresden={"az-one": 30})

@@ -40,8 +40,8 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
 def test_what_is_used_is_granted_with_the_first_scrape(lab: Lab) -> None:
     assert az_quotas(lab) == {"berlin": {"az-one": 20, "az-two": 30}, "dresden": {"az-one": 5}}
     assert history(lab) == [
-        ("p-berlin", "cores", 0, 50, "autogrow", "usage 50", "limes"),
-        ("p-dresden", "cores", 0, 5, "autogrow", "usage 5", "limes"),
+        ("p-berlin", "cores", 0, 50, "autogrow", "50 used", "limes"),
+        ("p-dresden", "cores", 0, 5, "autogrow", "5 used", "limes"),
     ]
 
 
@@ -52,7 +52,7 @@ def test_growth(lab: Lab) -> None:
         ("p-berlin", "cores", 50, 60, "autogrow"),
         ("p-dresden", "cores", 5, 6, "autogrow"),
     ]
-    assert history(lab)[2][5] == "usage 50: 50 for usage and commitments, 10 for growth"
+    assert history(lab)[2][5] == "50 for usage and commitments, 10 for growth (50 used)"
     assert due_at(lab) == lab.now + 900
     assert lab.distribute() is None
 
@@ -67,7 +67,7 @@ def test_usage_of_late(lab: Lab) -> None:
     lab.clock.advance(DAY + 1)
     lab.distribute_all()
     assert az_quotas(lab)["berlin"] == {"az-one": 12, "az-two": 60}
-    assert "usage 60: 60 for usage and commitments, 12 for growth" in history(lab)[-1]
+    assert "60 for usage and commitments, 12 for growth (60 used)" in history(lab)[-1]
 
 
 def test_recent_usage_is_kept(lab: Lab) -> None:
@@ -115,7 +115,7 @@ def test_usage_beyond_quota_is_granted_at_once(lab: Lab) -> None:
     lab.distribute_all()
     use(lab, berlin={"az-one": 20, "az-two": 40})
     assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 40}
-    assert history(lab)[-1] == ("p-berlin", "cores", 60, 64, "autogrow", "usage 60", "limes")
+    assert history(lab)[-1] == ("p-berlin", "cores", 60, 64, "autogrow", "60 used", "limes")
 
 
 def test_a_base_quota_is_used(make_lab: Callable[..., Lab]) -> None:
@@ -137,7 +137,7 @@ def test_a_commitment_raises_quota_at_once(lab: Lab) -> None:
     add(lab, 1, 10, project="paris", status="pending")
     lab.settle_commitments()
     assert az_quotas(lab)["paris"] == {"az-one": 10}
-    assert history(lab)[-1] == ("p-paris", "cores", 0, 10, "autogrow", "usage 0, committed 10", "limes")
+    assert history(lab)[-1] == ("p-paris", "cores", 0, 10, "autogrow", "0 used, 10 committed", "limes")
     assert due_at(lab) == lab.now
     assert lab.service("quota_desynced_at", project="paris") == (lab.now,)
     lab.distribute_all()
@@ -154,7 +154,7 @@ def test_a_commitment_that_ends_lowers_quota(lab: Lab) -> None:
     assert due_at(lab) == lab.now
     lab.distribute_all()
     assert "paris" not in az_quotas(lab)
-    assert history(lab)[-1] == ("p-paris", "cores", 12, 0, "autogrow", "usage 0: nothing", "limes")
+    assert history(lab)[-1] == ("p-paris", "cores", 12, 0, "autogrow", "nothing (0 used)", "limes")
 
 
 def test_bounds(make_lab: Callable[..., Lab]) -> None:
@@ -210,7 +210,7 @@ def test_explanation(lab: Lab) -> None:
     }
     assert found.capacity == {"az-one": 100, "az-two": 100}
     assert found.quotas == {"az-one": 20, "az-two": 30}
-    assert found.text == "usage 50: 50 for usage and commitments, 10 for growth"
+    assert found.text == "50 for usage and commitments, 10 for growth (50 used)"
     pinned = explain_allocation(limes, lab.project_id("dresden"), CORES)
     assert pinned is not None
     assert pinned.bounds.maximum_from is BoundSource.OVERRIDE

@@ -66,9 +66,7 @@ def test_drift_is_found_once_and_repaired(cloud: Lab, caplog: pytest.LogCaptureF
     assert look(cloud) is True
     assert cloud.service("drifted_at", "quota_desynced_at") == (cloud.now, cloud.now)
     assert cloud.notes.found == ["compute"]
-    assert (
-        "germany/berlin, service compute, was changed by somebody else: cores 8 -> 99; it is corrected" in caplog.text
-    )
+    assert "germany/berlin, service compute, was changed outside Limes: cores 8 -> 99; it is corrected" in caplog.text
     look(cloud)
     assert cloud.notes.found == ["compute"], "as long as it waits to be written, it is the same drift"
     cloud.clock.advance(5)

@@ -62,7 +62,7 @@ def test_old_figures_errors_and_drift(lab: Lab, report: Callable[..., StatusRepo
     ]
     assert "service compute: figures are too old in 3 of 3 projects" in found.problems
     assert "service compute: the last scrape failed in 3 of 3 projects" in found.problems
-    assert "service compute: somebody else has changed the backend quota in 1 of 3 projects" in found.problems
+    assert "service compute: the backend quota was changed outside Limes in 1 of 3 projects" in found.problems
 
 
 def test_claims_are_shown_until_they_end(lab: Lab, report: Callable[..., StatusReport]) -> None:

@@ -28,5 +28,5 @@ def test_kept_sums(
     engine.execute("ALTER TABLE project_resources ENABLE TRIGGER USER")
     monkeypatch.setenv("LIMES_CONFIG", patient.write())
     assert main(["db", "rebuild-sums"]) == 0
-    assert capsys.readouterr().out == "sums over projects: computed anew\n"
+    assert capsys.readouterr().out == "sums over projects: computed again\n"
     assert patient.finding("database.sums").level is Level.OK

@@ -165,7 +165,7 @@ def test_the_explanation_says_what_it_is_made_of(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, f"{PROJECT}/history?resource=compute/ram")
     explained = page.get_by_role("region", name="Explanation")
     expect(explained).to_contain_text("it follows usage and commitments by itself")
-    expect(explained).to_contain_text("Needed for usage and commitments")
+    expect(explained).to_contain_text("For usage and commitments")
     expect(explained).to_contain_text("Commit to")
     expect(explained).not_to_contain_text("You could")
     assert violations(page) == []

@@ -131,7 +131,7 @@ def test_if_that_does_not_help_the_page_says_so(open_as: OpenPage) -> None:
     page.route("**/ui/assets/Fullest-*.js", lambda route: route.fulfill(status=404))
     _new_version(page)
     page.get_by_role("link", name="Quotas nearly full").click()
-    expect(page.get_by_role("heading", name="A new version is there")).to_be_visible()
+    expect(page.get_by_role("heading", name="A new version is available")).to_be_visible()
     assert violations(page) == []
     page.unroute_all(behavior="wait")
     page.get_by_role("button", name="Reload").click()

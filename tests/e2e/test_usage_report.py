@@ -134,7 +134,7 @@ def test_what_is_refused_is_said_and_can_be_corrected(open_as: OpenPage, tmp_pat
     page.get_by_label("Month").select_option(label="Other days")
     page.get_by_label("First day").fill("2019-12-31")
     page.get_by_label("Last day").fill("2020-01-30")
-    expect(page.get_by_text("These are no whole months")).to_be_visible()
+    expect(page.get_by_text("These are not whole months")).to_be_visible()
     expect(page.get_by_role("button", name="Download CSV")).to_be_disabled()
     page.get_by_label("A row for each").select_option(label="All of the time")
     page.get_by_role("button", name="Download CSV").click()

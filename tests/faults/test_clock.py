@@ -42,7 +42,7 @@ def test_a_clock_jumps(
     with Users(house).at_work() as users:
         for number in range(1, rounds + 1):
             clock.write_text(jump)
-            wait_for_lines(moved, "nothing is begun until", number)
+            wait_for_lines(moved, "no task is started until", number)
             before = house.backend.count("GET", "compute")
             eventually("others go on", lambda before=before: house.backend.count("GET", "compute") >= before + 20)
             clock.write_text("+0")

@@ -146,7 +146,7 @@ def test_what_the_original_does_not_know(original: dict[str, Any]) -> None:
     autogrow = "quota_distribution_configs[1].autogrow.surprise"
     params = ("services[0].params.surprise", "capacitors[3].params.surprise")
     for path in ("surprise", *params, "services[1].more", autogrow):
-        assert found[path] == ("dropped", "not known of the original; nothing reads it here")
+        assert found[path] == ("dropped", "the original has no such key; nothing reads it here")
     assert "network (type nowhere): the original has no such plugin, either" in found["services[1]"][1]
 
 

@@ -21,7 +21,7 @@ def test_can_confirm_says_why(cloud: Cloud, berlin: User) -> None:
     assert outcome.json == {
         "result": False,
         "reason": f"{NO_CAPACITY}; 119 could be confirmed now;"
-        " 9880 are missing for all of it, at any time that can be foreseen",
+        " for all of it, capacity for 9880 is missing in the foreseeable future",
         "confirmable_now": 119,
         "confirmable_at": None,
         "unit": "",

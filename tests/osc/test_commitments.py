@@ -167,7 +167,7 @@ def test_taking_what_is_offered_to_everybody(cloud: Cloud, berlin: User, dresden
     made = cloud.commit()
     berlin.must(f"commitment transfer start {made['id']} --public")
     assert "give an ID or a token, not both" in dresden.refused("commitment transfer accept 1 --token x")
-    assert "nobody offers a commitment 4711: see" in dresden.refused("commitment transfer accept 4711")
+    assert "no commitment 4711 is on offer: see" in dresden.refused("commitment transfer accept 4711")
     # a token in the environment is for another one
     taken = dresden.json(f"commitment transfer accept {made['id']}", OS_LIMES_TRANSFER_TOKEN="another")
     assert (taken["id"], taken["amount"]) == (made["id"], 10)
@@ -178,7 +178,7 @@ def test_taking_what_is_offered_to_everybody(cloud: Cloud, berlin: User, dresden
 def test_what_is_offered_to_some_needs_the_token(cloud: Cloud, berlin: User, dresden: User) -> None:
     made = cloud.commit()
     berlin.must(f"commitment transfer start {made['id']}")
-    assert "nobody offers a commitment" in dresden.refused(f"commitment transfer accept {made['id']}")
+    assert "is on offer: see" in dresden.refused(f"commitment transfer accept {made['id']}")
 
 
 def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User) -> None:

@@ -150,7 +150,7 @@ def test_somebody_else_was_faster(login: Login, germany: User) -> None:
     outcome = at_work.answer("y\n")
     assert outcome.status == 1
     assert outcome.out == "compute/cores: 20 -> 30 (+10)\n"
-    assert "somebody else has changed a quota meanwhile, and nothing was written" in outcome.errors
+    assert "someone else changed a quota in the meantime, and nothing was written" in outcome.errors
     assert quota(germany, "compute/cores") == 21
 
 

@@ -71,7 +71,7 @@ def test_when_metering_began(metered: Cloud, login: Login) -> None:
 def test_what_was_told_before_a_correction(metered: Cloud, login: Login) -> None:
     query = "usage report --all-domains --from 2025-12-23 --until 2025-12-24 --granularity day"
     said = login("billing").refused(f"{query} --as-of 2025-12-24")
-    assert "as_of: what was said at a time is kept of days and months that were closed then" in said
+    assert "as_of: past figures are kept for days and months that were closed at that time" in said
 
 
 def test_what_is_wrong_is_said(metered: Cloud, admin: User) -> None:

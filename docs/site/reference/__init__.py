@@ -1,4 +1,4 @@
-"""Pages that are made from the code when the site is built; nobody edits them, and git does not know them."""
+"""Pages that are made from the code when the site is built. They are not edited, and not in git."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -55,7 +55,7 @@ def add_to(commands: terminal.Commands) -> None:
         "policy",
         print_policy,
         "print every policy rule with its default and what it is for",
-        terminal.argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API"),
+        terminal.argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="the API to print"),
         terminal.file_argument(
             "--config", help="print the rules that are in force with this configuration file, instead of the defaults"
         ),
@@ -101,8 +101,8 @@ def init(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
-    as `ConfigError`."""
+    """Reads everything that the configuration names, and asks no service except, on request, the database. Problems are
+    raised as `ConfigError`."""
     from limes.app.doctor.configuration import check_configuration
     from limes.app.doctor.contents import lines_of
     from limes.app.doctor.finding import counted
@@ -202,5 +202,5 @@ def _lines(rules: Sequence["Rule"], overrides: Mapping[str, Any]) -> Iterator[st
             yield f'#"{rule.name}": "{rule.check}"\n'
     others = overrides.keys() - {rule.name for rule in rules}
     for name in sorted(others):
-        yield "# Not one of our rules: it is for others to refer to, or nothing uses it (limes doctor knows)."
+        yield "# Not a rule of Limes: other rules refer to it, or nothing uses it (limes doctor says which)."
         yield f'"{name}": "{overrides[name]}"\n'

@@ -36,7 +36,7 @@ def status(options: argparse.Namespace) -> int:
 
 
 def rebuild(options: argparse.Namespace) -> int:
-    """Computes the kept sums anew. The services may run: those that write wait for it."""
+    """Computes the kept sums again. The services may run: writers wait for it."""
     from limes.app.composition.common import load_settings, open_checked_engine
     from limes.usage.sum_upkeep import rebuild_sums
     from limes.usage.sums import are_kept
@@ -46,7 +46,7 @@ def rebuild(options: argparse.Namespace) -> int:
     if options.json:
         terminal.print_json({"sums": {"location": engine.location, "rebuilt": are_kept(engine)}})
     else:
-        done = "computed anew" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
+        done = "computed again" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
         terminal.result_console().print(f"sums over projects: {done}")
     return 0
 

@@ -24,19 +24,19 @@ def add_to(commands: terminal.Commands) -> None:
         terminal.argument("kinds", metavar="KIND", nargs="*", help="only these kinds"),
         terminal.argument("--language", metavar="LANGUAGE", action="append", default=[], help="may be repeated"),
         terminal.argument("--event", metavar="ID", help="a real notification, by its id, instead of made-up ones"),
-        terminal.argument("--count", metavar="N", type=_count, default=1, help="so many notifications in each mail"),
+        terminal.argument("--count", metavar="N", type=_count, default=1, help="number of notifications in each mail"),
         terminal.flag("--html", "print the HTML instead of the text"),
         terminal.argument("--send-to", metavar="ADDRESS", help="send them there, with the sink smtp"),
         *(json, config),
         description="Prints mails as they would be sent, with made-up notifications. Sends nothing without --send-to.",
     )
-    terminal.add_command(actions, "unsubscribed", list_unsubscribed, "list who does not want which mails", json, config)
+    terminal.add_command(actions, "unsubscribed", list_unsubscribed, "list who has unsubscribed", json, config)
     whose = (
         terminal.argument("address", metavar="ADDRESS", help="the mail address"),
         terminal.argument("kind", metavar="KIND", nargs="?", help="only this kind (default: all kinds)"),
     )
-    terminal.add_command(actions, "unsubscribe", unsubscribe, "send somebody no more mails", *whose, config)
-    terminal.add_command(actions, "subscribe", subscribe, "send them again", *whose, config)
+    terminal.add_command(actions, "unsubscribe", unsubscribe, "stop sending mails to an address", *whose, config)
+    terminal.add_command(actions, "subscribe", subscribe, "send mails to an address again", *whose, config)
 
 
 def _count(text: str) -> int:

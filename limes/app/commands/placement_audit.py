@@ -29,7 +29,7 @@ class Outcome(StrEnum):
 
     DELETABLE = "deletable"
     DELETED = "deleted"
-    CHANGED = "left alone, for it has changed meanwhile"
+    CHANGED = "left alone, as it has changed in the meantime"
 
 
 @dataclass(frozen=True, slots=True)

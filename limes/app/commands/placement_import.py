@@ -38,10 +38,10 @@ def add_to(actions: terminal.Commands) -> None:
             default=_STATE,
             help="where to keep what was read, so that the next run goes on if this one fails (default: %(default)s)",
         ),
-        terminal.flag("--fresh", "read everything anew, whatever the state file has"),
+        terminal.flag("--fresh", "read everything again, and ignore the state file"),
         *(terminal.add_json_option, terminal.add_config_option_below),
         description="Writes what differs, so it may be interrupted and repeated: it goes on where it was.",
-        codes={0: "both are the same", 1: "both differ at last, or an error"},
+        codes={0: "both are the same", 1: "they still differ, or an error"},
     )
 
 
@@ -97,7 +97,7 @@ def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteAp
 
 
 def _open_local(settings: "Settings") -> "LocalApi":
-    """Returns our Placement on the configured database. Whoever can run this command may do everything."""
+    """Returns our Placement on the configured database. Anyone who can run this command may do everything."""
     from limes.app.composition.common import open_checked_placement_engine
     from limes.auth.without_keystone import NoAuthAuthenticator
     from limes.kernel.system import SystemClock, SystemIds

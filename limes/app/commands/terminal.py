@@ -47,7 +47,7 @@ CONFIG = "the configuration file (default: $LIMES_CONFIG, /etc/limes/limes.yaml,
 add_json_option = flag("--json", "print JSON instead of tables")
 add_config_option = file_argument("--config", help=CONFIG)
 add_config_option_below = file_argument("--config", default=argparse.SUPPRESS, help=CONFIG)
-"""Of a command below another that has the option itself: it stands for that one's."""
+"""For a command below another that has the same option: this one replaces the other's."""
 
 
 def add_actions(parser: argparse.ArgumentParser) -> Commands:

@@ -304,7 +304,7 @@ def convert_behaviors(value: Any, notes: Notes) -> list[Entry]:
             text = f"clients see the liquid's own name here, and not {identity}: tell their users"
             notes.to_do(f"{path}.identity_in_v1_api", text)
         if kept.pop("category", None):
-            notes.dropped(f"{path}.category", "categories are those that the liquid gives")
+            notes.dropped(f"{path}.category", "categories come from the liquid")
         if len(kept) > 1:
             behaviors.append(kept)
     return behaviors

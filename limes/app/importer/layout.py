@@ -58,7 +58,7 @@ class Layout:
     def has_totals(self) -> bool:
         return self.version >= 70
 
-    # -- what there is -----------------------------------------------------------------------------------------------
+    # -- services and resources --------------------------------------------------------------------------------------
 
     @property
     def capacity(self) -> Rows:

@@ -42,7 +42,9 @@ class Notes:
         """Returns the known keys of a section, with their values. Each other key is noted as dropped."""
         for key in section:
             if key not in known:
-                self.dropped(f"{path}.{key}" if path else str(key), "not known of the original; nothing reads it here")
+                self.dropped(
+                    f"{path}.{key}" if path else str(key), "the original has no such key; nothing reads it here"
+                )
         return {key: value for key, value in section.items() if key in known}
 
 

@@ -142,7 +142,7 @@ class Source:
         return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
 
     def lost(self) -> list[str]:
-        """Returns a line for each kind of which some rows refer to nothing, so that the queries do not give them."""
+        """Returns a line for each kind with rows that refer to nothing, so that the queries leave them out."""
         return [
             f"{expected - complete} rows of {relation} in the source refer to nothing"
             for relation, rows in self.layout.complete.items()

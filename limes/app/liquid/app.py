@@ -22,7 +22,7 @@ ROUTES = {
 
 _RULES = (
     Rule("quota_manager", "role:service or role:cloud_resource_admin", "The quota manager, such as Limes itself."),
-    Rule("liquid:get_info", "rule:quota_manager", "See what there is."),
+    Rule("liquid:get_info", "rule:quota_manager", "See the resources."),
     Rule("liquid:get_capacity", "rule:quota_manager", "See capacity."),
     Rule("liquid:get_usage", "rule:quota_manager", "See a project's usage."),
     Rule("liquid:set_quota", "rule:quota_manager", "Set a project's quota."),

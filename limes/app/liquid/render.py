@@ -10,7 +10,7 @@ _UNLIMITED = -1
 
 
 def info(service: ServiceDef, with_capacity: Container[str], with_demand: Container[str]) -> dict[str, Any]:
-    """Returns what there is, without a version. `with_capacity` are the resources whose capacity is known,
+    """Returns the info document, without a version. `with_capacity` are the resources whose capacity is known,
     `with_demand` those whose demand has to be known for it."""
     categories = sorted({resource.category for resource in service.resources.values() if resource.category})
     return {

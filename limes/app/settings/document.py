@@ -76,7 +76,7 @@ _NAMED = {
     id(typing.get_args(kind)[1]): words
     for kind, words in ((Name, "name"), (ListenAddress, "`HOST:PORT`"), (Moment, "time"), (ResourcePath, "text"))
 }
-"""Types that are told from others by the function that reads them."""
+"""Types that are recognised by the function that reads them."""
 
 
 class Row(NamedTuple):
@@ -208,7 +208,7 @@ def render_page() -> str:
 
 
 def all_rows() -> Iterator[Row]:
-    """What there is to say of each setting, with its section, without marks of Markdown in key, type and default."""
+    """A row for each setting, with its section, without Markdown in key, type and default."""
     for row in rows_of_model(Settings):
         key, kind, default, meaning = (text.replace("\\|", "|") for text in row)
         yield Row(key.strip("`"), kind.replace("`", ""), default.strip("`"), meaning)

@@ -66,7 +66,7 @@ def _of_authorization(value: str) -> Iterator[str]:
 
 
 def _of_json(value: Any, within_secret: bool = False) -> Iterator[str]:
-    """Yields texts below keys that tell of secrets: `"password": "..."`, and `"token": {"id": "..."}`."""
+    """Yields texts below keys that announce secrets: `"password": "..."`, and `"token": {"id": "..."}`."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _of_json(item, bool(TELLING_KEY.search(key)) or (within_secret and key == "id"))
@@ -104,7 +104,7 @@ class AnswerLimits(Section):
     memory: int = Field(default=384 * _MIB, ge=_MIB)
     """Bytes of memory for all answers that a process has at a time, with what is parsed from them: three to nine times
     a body's size, and 64 for each value and key. An answer that finds no room waits for others to go, until its time is
-    over. Those that need at most 4 MiB are not counted."""
+    over. Answers that need at most 4 MiB are not counted."""
     timeout: Seconds = 60.0
     """From a request to a backend to the end of its answer. `identity.keystone.timeout` is that for Keystone, and no
     request takes longer than its task may: 80 % of `collector.lease`, or `api.backend_timeout`."""
@@ -158,7 +158,7 @@ def read_body(response: requests.Response, limits: AnswerLimits, until: float, s
     """Returns the decompressed body, and its share of the room for answers, to be kept as long as the body.
 
     `until` is when it has to be complete, `seconds` how long that was to take. Raises `BackendOutage` naming the limit
-    that was exceeded: whoever answers like that is not to be asked again and again. Raises what `requests` raises for
+    that was exceeded: a server that answers like that is not asked again and again. Raises what `requests` raises for
     connections that break.
     """
     where = f"{response.request.method} {printable_url(str(response.url))}"

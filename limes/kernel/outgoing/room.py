@@ -1,6 +1,6 @@
 """The memory that all answers of this process may take together, so that no server can take all of it.
 
-An answer's share grows while it is read, and is free again once nobody has the answer any more, and the call of a
+An answer's share grows while it is read, and is free again once the answer is no longer used, and the call of a
 plugin that it belongs to has ended or asks for the next one: until then there is what was parsed from it. If there is
 no room, a reader waits. If several wait, the one with most gives way, so that the others go on.
 """
@@ -126,12 +126,12 @@ class Room:
             raise BackendOutage(f"{where}: the answer needs more than {limit} bytes of memory (answers.memory)")
         if self._take(share, counted, limit):
             return
-        gc.collect()  # for answers that nobody has any more, in cycles of errors with their tracebacks
+        gc.collect()  # for answers that are only referred to by cycles of errors and their tracebacks
         began = time.monotonic()
         while not self._take(share, counted, limit):
             now = time.monotonic()
             if now > until or (now > began + self._patience and self._is_largest(share)):
-                raise BackendOutage(f"{where}: there is no memory for the answer beside others (answers.memory)")
+                raise BackendOutage(f"{where}: other answers leave no memory for this one (answers.memory)")
             time.sleep(_AGAIN)
 
     def end_reading(self, share: "Share") -> None:
@@ -206,7 +206,7 @@ def with_its_answers(call: Callable[[], T]) -> T:
 
 
 def _drop_answers(error: BaseException | None) -> None:
-    """Lets go of the answers that an error keeps, which are not for whoever handles it: they may stay for long."""
+    """Lets go of the answers that an error keeps. Its handler does not need them, and they may stay for long."""
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         if isinstance(error, JSONDecodeError):

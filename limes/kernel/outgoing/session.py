@@ -42,7 +42,7 @@ class _DeadlineReader(io.RawIOBase):
     def readinto(self, buffer: Any) -> Any:
         remaining = self._until - time.monotonic()
         if remaining <= 0:
-            raise TimeoutError("the time for this answer is over")
+            raise TimeoutError("this answer took too long")
         with contextlib.suppress(OSError):  # it is closed: the next line says so
             self._sock.settimeout(remaining)
         return self._raw.readinto(buffer)
@@ -102,7 +102,7 @@ class GuardedSession(requests.Session):
     def __init__(self, limits: AnswerLimits = DEFAULT_LIMITS) -> None:
         super().__init__()
         self._limits = limits
-        self.headers["Accept-Encoding"] = "gzip, deflate"  # those that can be decompressed step by step
+        self.headers["Accept-Encoding"] = "gzip, deflate"  # formats that can be decompressed step by step
         adapter = DeadlineAdapter()
         for scheme in [*self.adapters]:
             self.mount(scheme, adapter)
@@ -133,7 +133,7 @@ class GuardedSession(requests.Session):
             response._content, response._content_consumed = body, True  # type: ignore[attr-defined]  # as requests does
             if response.status_code >= 400:  # of errors, little is left
                 share.free()
-            response.share = share  # type: ignore[attr-defined]  # for as long as somebody has the answer
+            response.share = share  # type: ignore[attr-defined]  # for as long as the answer is used
             response.encoding = "utf-8"  # as `Contents` has read it: what other encodings hide it has not seen
             response.reason = redact(response.reason or "")
             response.raw.release_conn()

@@ -33,7 +33,7 @@ class Section(BaseModel):
 def documented_fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
     """Returns the fields of a model, which have the texts below them in the source as descriptions from now on.
     Pydantic can do the same for all models while it makes them (`use_attribute_docstrings`). Reading the sources took a
-    tenth of the start of each process, and only those that show the texts need them."""
+    tenth of the start of each process, and only processes that show the texts need them."""
     for owner in model.__mro__:
         if issubclass(owner, Section):
             (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
@@ -129,7 +129,7 @@ ConfigPath = Annotated[Path, BeforeValidator(_from_folder)]
 
 
 def is_loopback(listen: str) -> bool:
-    """Whether nobody but this machine can reach a `HOST:PORT`."""
+    """Whether only this machine can reach a `HOST:PORT`."""
     host = listen.rpartition(":")[0].strip("[]")
     return host in ("localhost", "::1") or re.fullmatch(r"127\.\d+\.\d+\.\d+", host) is not None
 

@@ -20,7 +20,7 @@ def one_of(words: Iterable[StrEnum]) -> Any:
 
 
 class _ByName(msgspec.StructMeta):
-    """Fields are given by their names, so that those that may be missing can stand where they belong."""
+    """Fields are given by their names, so that optional ones can stand where they belong."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         return super().__new__(

@@ -43,7 +43,7 @@ class Fate(enum.Enum):
     LATER = "later"
     """The server refuses it, or its recipient, for now."""
     NEVER = "never"
-    """The server refuses it, or its recipient, for good."""
+    """The server refuses it, or its recipient, permanently."""
 
 
 class Outcome(NamedTuple):
@@ -63,7 +63,7 @@ class MailSession(Protocol):
     """An open connection, for one mail after the other."""
 
     def send(self, mail: Mail) -> Outcome:
-        """Sends a mail. Raises `MailerDown`: then nobody knows whether it has arrived, and the session is over."""
+        """Sends a mail. Raises `MailerDown`: then it is unknown whether it has arrived, and the session is over."""
         ...
 
 

@@ -1,6 +1,6 @@
 """What takes mail: a mail server (the sink `smtp`), or an HTTP service (`mail_api`).
 
-With SMTP, a refusal with 5xx is for good, and one with 4xx for now. What a server refuses as a matter of policy
+With SMTP, a refusal with 5xx is permanent, and one with 4xx temporary. What a server refuses as a matter of policy
 (relaying, a login that it misses) may just as well be a mistake in its configuration: that is a refusal for now.
 """
 
@@ -196,7 +196,7 @@ _ERRORS = (ksa_errors.ClientException, requests.RequestException, LimesError)
 @dataclass(frozen=True, slots=True)
 class MailApi:
     """A service that knows whom to write about a project, as the original Limes uses it. See `Mailer`. 200 means that
-    it has the mail, and 418 that it knows nobody. `Limes-Message-Id` is the same for a repeated mail."""
+    it has the mail, and 418 that it knows no recipient. `Limes-Message-Id` is the same for a repeated mail."""
 
     adapter: Adapter
     """With our token, at the endpoint of the configuration."""
@@ -229,7 +229,7 @@ class MailApi:
         if status == 200:
             return SENT
         if status == _NOBODY:
-            return Outcome(Fate.NEVER, "HTTP 418: it knows nobody for this project")
+            return Outcome(Fate.NEVER, "HTTP 418: it knows no recipient for this project")
         if status in _ABOUT_THE_MAIL:
             return Outcome(Fate.LATER, f"HTTP {status}")
         raise MailerDown(f"HTTP {status}")

@@ -1,4 +1,4 @@
-"""Consumers, such as servers and migrations, and what each has of which provider.
+"""Consumers, such as servers and migrations, and their allocations of each provider.
 
 A consumer comes with its first allocations, with generation 1, and goes with its last. How allocations are written:
 `limes.placement.objects.allocation_write`.
@@ -134,7 +134,7 @@ _COLUMNS = (
     _Allocation.updated,
 )
 _WIDTH: Final = 6
-"""So many columns of the following are the consumer's."""
+"""The number of leading columns of the following that are the consumer's."""
 
 
 @tuples(tuple[int, str, int, str, str, str | None, str, int, str, int, str, int, float], prepare=True)

@@ -214,7 +214,8 @@ class _AllocationWrite:
             raise _no_inventory(named, useless)
 
     def _count_up(self, gaining: Collection[int]) -> None:
-        """Stamps all providers concerned. Counts up the generation of those that gain or lose a consumer for good."""
+        """Stamps all providers concerned. Counts up the generation of providers that gain or lose a consumer
+        permanently."""
         emptied = {self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources}
         counted = set(gaining) | {held.provider_id for held in self._held if held.consumer_id in emptied}
         if touched := counted | {held.provider_id for held in self._held}:
@@ -252,7 +253,8 @@ def _lock_providers_of(uuids: Collection[str], consumer_ids: Collection[int]) ->
 
 
 def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequence[int]) -> dict[str, int]:
-    """Locks the providers of these UUIDs, and those that the consumers have allocations of. Returns ids by UUID."""
+    """Locks the providers of these UUIDs, and the ones from which the consumers have allocations. Returns ids by
+    UUID."""
     return _lock_providers_of(engine, uuids, consumer_ids) if uuids or consumer_ids else {}
 
 

@@ -35,7 +35,7 @@ class _Stamp(peewee.ColumnBase):
 
 
 STAMP = _Stamp()
-"""This transaction's stamp, as the value of a column. Whoever writes it takes it first: `stamped`, or `take_stamp`."""
+"""This transaction's stamp, as the value of a column. A writer takes it first: `stamped`, or `take_stamp`."""
 
 
 @writes

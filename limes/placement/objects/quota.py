@@ -1,8 +1,8 @@
 """Limits on what a project may use of a resource class, over all providers: our extension.
 
 The invariant: a transaction that raises a project's use of a class leaves it at or below the limit, as the limit was at
-that moment. For that, whoever writes allocations of a project first locks the project's limits, if it has any; the use
-is counted from the allocations at the end of that transaction. Whoever sets a first limit waits for the writers that
+that moment. For that, a writer of allocations of a project first locks the project's limits, if it has any; the use
+is counted from the allocations at the end of that transaction. Setting a first limit waits for the writers that
 saw none: later writers would not count what those write.
 """
 
@@ -62,7 +62,7 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
         _wait_for_writers(engine)
     present = _class_ids(engine, project_id, locked=True)
     if not limits.keys() <= present:
-        _wait_for_writers(engine)  # has not waited above if somebody has deleted limits in between
+        _wait_for_writers(engine)  # has not waited above if limits were deleted in between
     _delete_classes(engine, project_id, present - limits.keys())
     _put(engine, [(project_id, class_id, limit) for class_id, limit in sorted(limits.items())])
 

@@ -1,6 +1,6 @@
 """Resource providers in the database: the tree they stand in, and the generation that guards each one's state.
 
-Whoever changes anything about a provider first locks its row (`lock`), several rows in order of id. Whoever changes the
+Any change of a provider first locks its row (`lock`), several rows in order of id. A change of the
 shape of a tree (adds, moves or deletes a provider) first locks all of its rows (`lock_trees`), the root's among them:
 so a provider's root is right when it is written, and stays right.
 """
@@ -175,7 +175,7 @@ def insert(engine: Engine, uuid: str, name: str, parent: LockedProvider | None, 
 
 @change.stamped
 def rename(provider_id: int, name: str, now: float) -> Node:
-    """Gives a locked provider another name, which nobody else has."""
+    """Gives a locked provider another name, which no other has."""
     return _Provider.update(name=name, updated=now, changed=change.STAMP).where(_Provider.id == provider_id)
 
 

@@ -59,7 +59,7 @@ def _surely_has(wanted: TraitTest, rules: Rules, options: Options) -> bool:
 
 
 def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the traits that the unsuffixed group can have at best, and those that it has with any providers."""
+    """Returns the traits that the unsuffixed group can have at best, and the ones that it has with any providers."""
     of_slots = [[provider.traits.set for provider in options[slot]] for slot in rules.unsuffixed]
     at_best = frozenset[str]().union(*(names for of_slot in of_slots for names in of_slot))
     at_least = frozenset[str]().union(*(frozenset.intersection(*of_slot) for of_slot in of_slots))

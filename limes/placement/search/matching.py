@@ -117,8 +117,8 @@ class RequestTest:
         return self._smallest_group().values()
 
     def _smallest_group(self) -> IdMap[Tree]:
-        """Returns the fewest trees of which it is known that no other has candidates. Where a provider is shared, other
-        trees may use it as well: then these are all."""
+        """Returns the smallest known set of trees such that no other tree has candidates. Where a provider is shared,
+        other trees may use it as well: then these are all."""
         cloud = self.cloud
         smallest = cloud.trees
         if cloud.sharing:

@@ -60,7 +60,7 @@ class QueryMemory:
                     self._forget(root_id)
 
     def forget_all(self) -> None:
-        """Forgets everything, for good. To be called with the lock held."""
+        """Forgets everything permanently. To be called with the lock held."""
         self.is_forgotten = True
         self.trees.clear()
         self.texts.clear()
@@ -120,7 +120,7 @@ class AnswerMemory:
         return memory
 
     def has_room(self, memory: QueryMemory, size: int) -> bool:
-        """Returns whether `memory` may take so many bytes more, and forgets older queries for it. Under the lock."""
+        """Returns whether `memory` may take this many more bytes, and forgets older queries for it. Under the lock."""
         while (
             not memory.is_forgotten
             and self.bytes + size > self.most

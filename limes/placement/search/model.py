@@ -100,7 +100,7 @@ class Tree:
     __slots__ = ("__weakref__", "aggregates", "providers", "root", "sharing", "single", "summaries")
 
     def __init__(self, providers: Iterable[Provider]) -> None:
-        """Takes the providers of one tree in any order; those that have moved are copied."""
+        """Takes the providers of one tree in any order; ones that have moved are copied."""
         by_id = {provider.id: provider for provider in providers}
         children: dict[int | None, list[Provider]] = {}
         for provider in by_id.values():

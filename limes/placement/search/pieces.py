@@ -1,4 +1,4 @@
-"""Immutable maps of which a changed copy costs as much as the change, however large the map is.
+"""Immutable maps: a changed copy costs as much as the change, however large the map is.
 
 The entries are in pieces of some hundred. A new map with other entries shares all pieces that stayed the same with the
 old one. This saves more than time: memory that workers share since they were forked stays shared, because nobody

@@ -23,7 +23,7 @@ MAPPINGS_SINCE = 34
 
 
 AT_ONCE = 1000
-"""So many candidates are rendered together. Nova asks for no more."""
+"""How many candidates are rendered together. Nova asks for no more."""
 
 
 def render(

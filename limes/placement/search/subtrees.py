@@ -162,7 +162,7 @@ class Subtrees:
 
     def _tops_have_room(self, state: Choices, taken: dict[tuple[int, str], int]) -> bool:
         """Returns whether each provider that is the only top left for several sets can serve one slot of each. Only
-        sets without a common slot count, and only those that have no slot there yet."""
+        sets without a common slot count, and only ones that have no slot there yet."""
         waiting: dict[int, list[list[int]]] = {}
         for slots, top in zip(self._sets, state.tops, strict=True):
             if top & (top - 1) or any(state.domains[slot] == top and state.filled >> slot & 1 for slot in slots):

@@ -67,7 +67,7 @@ class Traits:
 
     @property
     def all_of(self) -> frozenset[str]:
-        """The traits that are required without alternative: those that are alone in their set."""
+        """The traits that are required without alternative: the ones alone in their set."""
         return frozenset(name for names in self.required if len(names) == 1 for name in names)
 
     @property

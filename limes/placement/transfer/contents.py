@@ -18,7 +18,7 @@ _THREADS = 4
 
 class Progress(Protocol):
     def __call__(self, label: str, items: Iterable[T], total: int) -> Iterable[T]:
-        """Yields the items, `total` of them, and counts those that were taken."""
+        """Yields the items, `total` of them, and counts the ones taken."""
         ...
 
 
@@ -137,7 +137,7 @@ CUSTOM = "CUSTOM_"
 
 
 def differences(theirs: Contents, ours: Contents) -> Iterator[str]:
-    """Yields one line for each difference. Generations may differ, and so may standard names that nobody uses."""
+    """Yields one line for each difference. Generations may differ, and so may unused standard names."""
     for kind, left, right in (("resource class", theirs.classes, ours.classes), ("trait", theirs.traits, ours.traits)):
         for name in sorted(left ^ right):
             if name.startswith(CUSTOM):

@@ -187,7 +187,7 @@ class ConsumerWriter:
         self._deleted.add(uuid)
 
     def _try_each(self, consumers: Sequence[ConsumerState]) -> list[ConsumerState]:
-        """Returns those that were refused."""
+        """Returns the refused ones."""
         return [consumer for consumer in consumers if not self._try([consumer])]
 
     def _try(self, batch: Sequence[ConsumerState]) -> bool:
@@ -203,7 +203,7 @@ class ConsumerWriter:
             self._write([consumer])
         except Refused as error:
             return str(error)
-        return "could be written at last; run the import again"
+        return "was written at the last attempt; run the import again"
 
     def _write(self, batch: Sequence[ConsumerState]) -> None:
         typed = batch[0].owner.consumer_type is not None

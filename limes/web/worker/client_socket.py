@@ -160,7 +160,7 @@ class ClientSocket(socket.socket):
         self.read_until = 0.0
         """Until when the rest of a body that is too large to wait for may be read."""
         self.may_wait: Callable[[ClientSocket], bool] = lambda sock: False
-        """Waits, if nobody needs the thread, and says whether the client takes more of its answer."""
+        """Waits, if the thread is not needed, and says whether the client takes more of its answer."""
 
     # -- the request, while it arrives
 
@@ -311,7 +311,7 @@ class ClientSocket(socket.socket):
         self.received = 0
 
     def discard(self) -> bool:
-        """Reads what comes after the last answer, and says whether more may come."""
+        """Reads the bytes after the last answer, and says whether more may come."""
         try:
             data = _SOCKET.recv(self, _STEP)
         except (BlockingIOError, InterruptedError):

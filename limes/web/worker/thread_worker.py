@@ -167,8 +167,8 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             self._room.make_room()
 
     def _cap_keepalive(self, deadline: float) -> None:
-        """As gunicorn's, which keeps listening to the end: clients would connect, and be cut off then. Here those that
-        wait to be accepted are taken, and the addresses are let go."""
+        """As gunicorn's, which keeps listening to the end: clients would connect, and be cut off then. Here clients
+        that wait to be accepted are taken, and the addresses are let go."""
         for listener in self.sockets:
             accepted = -1
             while accepted != self.nr_conns and self.nr_conns < self.worker_connections:
@@ -207,7 +207,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             return super().handle_request(req, conn)
         if conn.was_told_to_continue:
             req._expected_100_continue = conn.was_told_to_continue = False
-        if conn.sock.framing.stage is not Stage.WHOLE:  # nobody knows where the next request begins
+        if conn.sock.framing.stage is not Stage.WHOLE:  # it is unknown where the next request begins
             req.force_close()
             conn.sock.read_until = time.monotonic() + self.limits.body_timeout
         if DRAIN.is_on:

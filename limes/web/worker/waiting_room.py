@@ -1,7 +1,7 @@
 """Connections without a thread: their request is incomplete, their client reads slowly, or they are being closed.
 
-gunicorn's main thread looks after all of them and never waits for a single one. Those that take too long are refused:
-the server itself answers, with JSON and a request id instead of gunicorn's HTML.
+gunicorn's main thread looks after all of them and never waits for a single one. Connections that take too long are
+refused: the server itself answers, with JSON and a request id instead of gunicorn's HTML.
 """
 
 import contextlib
@@ -111,7 +111,7 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
 
 
 class WaitingRoom:
-    """Hands each connection over when its request is ready, and closes those that take too long."""
+    """Hands each connection over when its request is ready, and closes ones that take too long."""
 
     def __init__(
         self,

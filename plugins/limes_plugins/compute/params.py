@@ -29,7 +29,7 @@ class FlavorParams(Params):
 
 
 class HypervisorTypeRule(Params):
-    """Servers of which flavors run on hypervisors of some type."""
+    """The flavors whose servers run on hypervisors of some type."""
 
     match: Annotated[str, Field(pattern=r"^(flavor-name|extra-spec:.+)$")]
     """What is looked at: `flavor-name`, or `extra-spec:KEY`, the value of an extra spec of the flavor."""
@@ -72,7 +72,7 @@ class ComputeParams(ConnectionParams):
     """`together`: the servers of all projects in one list, kept for `max_age`. `by_project`: one list for each
     scrape."""
     max_age: SecondsOrZero = Field(default=120, le=3600)
-    """For how long lists of all projects may be used once they are read; 0 reads them anew for each project."""
+    """For how long lists of all projects may be used once they are read; 0 reads them again for each project."""
     page_size: int = Field(default=1000, ge=2)
 
     @field_validator("flavors")

@@ -51,7 +51,7 @@ class Servers:
 
     def of(self, project_id: str, expected: int) -> list[Server]:
         """Returns the servers of a project. If the list of all has not as many as `expected`, they have just changed,
-        and are listed anew for the project."""
+        and are listed again for the project."""
         if expected == 0:
             return []
         if self._together:
@@ -153,7 +153,7 @@ class Attributes:
             "ram": {"value": flavor.get("ram"), "unit": "MiB"},
             "disk": {"value": flavor.get("disk"), "unit": "GiB"},
             **{name: value for name, value in optional.items() if value is not None},
-            # it may have one, so whoever follows the server must not take this for a change
+            # it may have one, so a reader that follows the server must not take this for a change
             **({} if self._knows_os_type(entry.get("image")) else {"os_type": None}),
         }
 

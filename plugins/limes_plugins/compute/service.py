@@ -29,7 +29,7 @@ _BILLED = ("flavor", "vcpu", "ram", "disk", "os_type", "hypervisor")
 
 @dataclass(frozen=True, slots=True)
 class _ByServer:
-    """A resource of which each server uses something."""
+    """A resource that servers use."""
 
     definition: backends.ResourceDef
     uses: Callable[[Server], int]
@@ -87,7 +87,7 @@ def _of_size(base: _ByServer, big: bool, limit: int) -> _ByServer:
 
 def _per_az(resource: _ByServer, servers: Iterable[Server], total: int | None) -> dict[str, backends.AZUsage]:
     """Returns usage by AZ. If Nova has a `total`, this is the sum: what the servers don't explain is in `unknown`, and
-    if they use more than Nova counts (such as shelved ones, with unified limits), those that are nowhere count last."""
+    if they use more than Nova counts (such as shelved ones, with unified limits), servers without an AZ count last."""
     used: dict[str, int] = defaultdict(int)
     attributes: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for server in servers:
@@ -150,7 +150,7 @@ class ComputeService(FixedService):
         )
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """One request to Nova, or those that unified limits take. With `force` Nova also takes what is below the usage;
+        """One request to Nova, or the requests of unified limits. With `force` Nova also takes what is below the usage;
         nothing new can be made then, and nothing else happens."""
         if self._limits is not None:
             self._limits.write(project.id, quotas)

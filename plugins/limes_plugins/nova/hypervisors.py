@@ -152,14 +152,14 @@ def _disk(flavor: Flavor) -> int:
 def pack(
     rooms: Sequence[Room], flavors: Sequence[PackedFlavor], demand: Mapping[str, AZDemand], others: Mapping[str, int]
 ) -> dict[str, int]:
-    """Returns how many servers of each flavor there can be, by name: those that run and those for which there is room.
+    """Returns how many servers of each flavor there can be, by name: the running ones and the ones that still fit.
     `demand` is by flavor; `others` is what other servers demand, by resource class. Fills the rooms."""
     largest_first = sorted(flavors, key=lambda flavor: (-_share(flavor, rooms), flavor.name))
     nothing = AZDemand()
     running = {flavor.name: demand.get(flavor.name, nothing).usage for flavor in flavors}
     counts = dict(running)
     for flavor in largest_first:
-        _place(rooms, flavor, running[flavor.name])  # those that don't fit as we see it run nevertheless
+        _place(rooms, flavor, running[flavor.name])  # servers that don't fit as we see it run nevertheless
     for stage in ("unused_commitments", "pending_commitments"):
         for flavor in largest_first:
             counts[flavor.name] += _place(rooms, flavor, getattr(demand.get(flavor.name, nothing), stage))

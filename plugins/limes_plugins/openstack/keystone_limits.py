@@ -1,7 +1,7 @@
 """Backend quota in Keystone's unified limits, against which Nova counts Placement usage.
 
 A registered limit is the default of a service (and region) for one resource; a project limit overrides it for one
-project. Without a registered limit there is no project limit, so those that are missing are made before the first
+project. Without a registered limit there is no project limit, so missing ones are made before the first
 write. Keystone makes many limits in one request, and changes them one by one.
 """
 
@@ -18,7 +18,7 @@ _TRIES = 3
 
 
 class _ConflictError(BackendError):
-    """Somebody else has made or deleted limits at the same time."""
+    """Limits were made or deleted by others at the same time."""
 
 
 class KeystoneLimits:
@@ -43,7 +43,7 @@ class KeystoneLimits:
         return quotas
 
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """Makes what is missing, changes what differs. Starts again if somebody else makes limits at the same time."""
+        """Makes what is missing, changes what differs. Starts again if others make limits at the same time."""
         wanted = {self._names[name]: quota for name, quota in quotas.items()}
         for _ in range(_TRIES - 1):
             with contextlib.suppress(_ConflictError):

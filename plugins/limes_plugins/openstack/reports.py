@@ -47,7 +47,7 @@ _CLOSED = ("drain", "reserved")
 
 
 class FixedService(backends.QuotaBackend):
-    """A service of which the configuration says everything."""
+    """A service that is fully described by the configuration."""
 
     def __init__(
         self, context: backends.BackendContext, area: str, definitions: Iterable[backends.ResourceDef]

@@ -27,7 +27,7 @@ class _Stock:
 
     provider: Provider
     capacity: Mapping[str, int]
-    """By resource class, for those that are reported and that it has."""
+    """By resource class, for reported ones that it has."""
     used: Mapping[str, int] | None
     traits: tuple[str, ...]
 

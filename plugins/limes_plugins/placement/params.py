@@ -165,7 +165,7 @@ class ServiceParams(PlacementParams):
     """Whether a Placement without the extension for usage groups is asked for the allocations of all providers, to
     find out in which AZ a project uses something. Without, all of its usage is in AZ `any`."""
     requests_per_scrape: int = Field(default=2000, ge=10)
-    """So many requests for allocations one scrape makes at most. What is not known until then is in `unknown`."""
+    """Maximum number of requests for allocations in one scrape. Usage that is not known by then is in `unknown`."""
     max_age: backends.SecondsOrZero = Field(default=120, le=3600)
     """For how long it may be used what is known of all providers, their AZs and their allocations."""
     with_subresources: bool = False

@@ -1,4 +1,4 @@
-"""What a project uses of which provider: from our own Placement by one request, from others by the allocations of all
+"""What a project uses of each provider: from our own Placement by one request, from others by the allocations of all
 providers.
 
 Placement lists the consumers of a provider, but not their projects: those stand in the allocations of each consumer. So

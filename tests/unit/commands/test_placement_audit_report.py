@@ -66,7 +66,7 @@ def test_json() -> None:
     document = json.loads(as_json(REPORT))
     assert [one["outcome"] for one in document["orphans"]] == [
         "deleted",
-        "left alone, for it has changed meanwhile",
+        "left alone, as it has changed in the meantime",
         "deleted",
     ]
     assert document["orphans"][0]["resources"] == {"VCPU": 2, "MEMORY_MB": 65536}

@@ -61,17 +61,18 @@ def test_words() -> None:
         return describe_allocation(project, allocation, found, Unit.GIB)
 
     assert describe(Demand(50, 45, 55, 60)) == (
-        "usage 50 GiB (45 GiB to 55 GiB of late), committed 60 GiB: 60 GiB for usage and commitments, 12 GiB for growth"
+        "60 GiB for usage and commitments, 12 GiB for growth"
+        " (50 GiB used now, 45 GiB to 55 GiB recently, 60 GiB committed)"
     )
-    assert describe(Demand(), project_base_quota=10) == "usage 0 GiB: 10 GiB for base quota"
-    assert describe(Demand()) == "usage 0 GiB: nothing"
+    assert describe(Demand(), project_base_quota=10) == "10 GiB for the base quota (0 GiB used)"
+    assert describe(Demand()) == "nothing (0 GiB used)"
     assert describe(Demand(50, 50, 50), dict(max_quota=55)) == (
-        "usage 50 GiB: 50 GiB for usage and commitments, 5 GiB for growth; limited by the project's max_quota"
+        "50 GiB for usage and commitments, 5 GiB for growth (50 GiB used); limited by the project's max_quota"
     )
     assert describe(Demand(50, 50, 50), dict(forbids_growth=True)).endswith("; limited by forbid_autogrowth")
     assert describe(Demand(50, 50, 50), capacity=54) == (
-        "usage 50 GiB: 50 GiB for usage and commitments, 4 GiB for growth; no capacity for 6 GiB more"
+        "50 GiB for usage and commitments, 4 GiB for growth (50 GiB used); no capacity for 6 GiB more"
     )
     assert describe(Demand(2, 2, 2), dict(override=7)) == (
-        "usage 2 GiB: 2 GiB for usage and commitments, 5 GiB for the minimum of the operator's override"
+        "2 GiB for usage and commitments, 5 GiB for the minimum of the operator's override (2 GiB used)"
     )

@@ -94,7 +94,7 @@ def test_of_several_the_largest_gives_way() -> None:
     grow(room, small, 40)
     done = threading.Event()
     in_thread(lambda: (grow(room, small, 50), done.set()))
-    with pytest.raises(BackendOutage, match="no memory for the answer beside others"):
+    with pytest.raises(BackendOutage, match="other answers leave no memory for this one"):
         grow(room, large, 70)
     large.free()
     assert done.wait(200)

@@ -79,7 +79,7 @@ def _database_files(settings: Settings) -> list[Path]:
 
 
 def banner(settings: Settings, log_folder: Path, config: Path, *, built_in: bool) -> str:
-    """Returns the text; `built_in` says that nobody has configured anything. Sample tokens are shown, since everybody
+    """Returns the text; `built_in` says that nothing was configured. Sample tokens are shown, since everybody
     who reads it started this cloud; others never are."""
     api, placement = f"http://{reachable(settings.api.listen)}", f"http://{reachable(settings.placement.listen)}"
     address = parse_database_url(settings.database.url)

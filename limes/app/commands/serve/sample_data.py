@@ -41,7 +41,7 @@ class _Api:
 
 
 class SampleData:
-    """The sample. A second start keeps what there is, and goes on with what the first one did not finish."""
+    """The sample. A second start keeps the data, and goes on with what the first one did not finish."""
 
     def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
         """Raises `LimesError` if there is no such file, or no token to load it with."""

@@ -1,4 +1,4 @@
-"""Starts the processes of `limes serve`, watches over them, and stops all when one ends or when it is told to."""
+"""Starts the processes of `limes serve`, watches over them, and stops all when one ends or on request."""
 
 import ctypes
 import os
@@ -33,7 +33,7 @@ class Supervisor:
         self._log_folder = log_folder
         self._children: list[Child] = []
         self.stopped = False
-        """Whether we were told to stop."""
+        """Whether a stop was requested."""
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -80,7 +80,7 @@ class Supervisor:
                 raise StartupError(f"{child.name} ended with exit code {code}; the end of its log:\n{end}")
 
     def wait(self) -> int:
-        """Waits until we are told to stop (exit code 0), or until a process ends by itself (exit code 1)."""
+        """Waits until a stop is requested (exit code 0), or until a process ends by itself (exit code 1)."""
         while not self.stopped:
             try:
                 self.require_alive()

@@ -1,4 +1,4 @@
-// Writes static/manifest.json: what was built of which sources, so that a test without node can see whether they fit.
+// Writes static/manifest.json: which sources were built into which files, so that a test without node can see whether they fit.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

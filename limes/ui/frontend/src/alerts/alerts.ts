@@ -7,7 +7,7 @@ import { placeOf } from "../session/scope";
 import { useRights } from "../session/rights";
 import { seesCloud, session } from "../session/store";
 
-/** Those that the first page shows. */
+/** The alerts on the first page. */
 const MOST = 5;
 
 const alerts = polled((at) => loadAlerts(at, MOST));

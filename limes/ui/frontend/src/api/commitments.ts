@@ -1,4 +1,4 @@
-// Commitments: what there is, what could be, and each change that the API knows.
+// Commitments: lists, plans, and each change that the API offers.
 import { apiPath, type Place } from "../lib/paths";
 import { readable } from "../lib/messages";
 import { notify } from "../lib/notices";
@@ -18,7 +18,7 @@ export type Wanted = Omit<NewCommitment, "confirm_by" | "auto_renew"> & { confir
 
 const path = (at: Place, rest = ""): string => apiPath(at, `/commitments${rest}`);
 
-/** Those of a project, also those that have ended. */
+/** The commitments of a project, including ended ones. */
 export async function listCommitments(at: Place, signal?: AbortSignal): Promise<Commitment[]> {
   return (await get<CommitmentsAnswer>(path(at), { query: { history: "" }, signal })).commitments;
 }
@@ -36,7 +36,7 @@ export function makePlan(at: Place, wanted: Wanted, signal?: AbortSignal): Promi
   return post<PlanAnswer>(path(at, "/plan"), { commitment: wanted }, { signal });
 }
 
-/** The commitment of an answer. What the API says besides is told to the user. */
+/** The commitment of an answer. Other texts of the API are shown to the user. */
 function commitmentOf({ commitment, warnings = [] }: CommitmentAnswer): Commitment {
   for (const text of warnings) notify(readable(text), "warning");
   return commitment;

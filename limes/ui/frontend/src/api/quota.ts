@@ -28,7 +28,7 @@ export interface Quotas {
   rows: QuotaRow[];
 }
 
-/** All quotas of a domain or project that somebody sets, or only one. */
+/** All quotas of a domain or project that users set, or only one. */
 export async function loadQuotas(place: Place, only: Ref | undefined, signal?: AbortSignal): Promise<Quotas> {
   const query = only ? { service: only.service, resource: only.name } : {};
   const [report, { explanations }] = await Promise.all([
@@ -89,7 +89,7 @@ async function ask(place: Place, body: unknown, etag: string | null, signal: Abo
   }
 }
 
-/** Sets quotas, all or none. Answers what the API says besides, such as that a backend was not told yet. */
+/** Sets quotas, all or none. Answers other texts of the API, such as that a backend does not have the quota yet. */
 export async function saveQuotas(place: Place, edits: Edit[], until: number | undefined, etag: string | null): Promise<string> {
   const answer = await request<string>(apiPath(place), { method: "PUT", body: quotaBody(place, edits, until), headers: ifMatch(etag) });
   return answer.data.trim();

@@ -37,7 +37,7 @@ export interface Figures extends Commitments {
   /** What was given to the level below. */
   distributed: number | undefined;
   azs: AzFigures[];
-  /** Whether quota grows by itself, and nobody sets it. */
+  /** Whether quota grows by itself, and is not set by users. */
   grows: boolean;
   raw: AnyResource;
 }

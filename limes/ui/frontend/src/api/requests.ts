@@ -28,7 +28,7 @@ export async function countRequests(at: Place, query: Query): Promise<number> {
   return (await loadRequests(at, query, 1)).total;
 }
 
-/** With its whole conversation, of which the API answers the latest part first. */
+/** With its whole conversation. The API answers the latest part first. */
 export async function loadRequest(at: Place, id: string, signal?: AbortSignal): Promise<QuotaRequestWithConversation> {
   let page = await get<QuotaRequestAnswer>(requestsPath(at, `/${encodeURIComponent(id)}`), { signal });
   const request = page.quota_request;
@@ -49,7 +49,7 @@ function servicesOf(edits: readonly Edit[]): unknown[] {
   }));
 }
 
-/** Without `until` (in seconds since the epoch) it is for good. */
+/** Without `until` (in seconds since the epoch) it is permanent. */
 export function newRequestBody(edits: readonly Edit[], reason: string, until?: number): unknown {
   return { quota_request: { reason, services: servicesOf(edits), ...(until === undefined ? {} : { until }) } };
 }

@@ -23,7 +23,7 @@ export interface components {
             domain?: components["schemas"]["Named"];
             quota?: number;
             usage?: number;
-            /** @description usage is above so many percent of quota */
+            /** @description usage exceeds this percentage of quota */
             threshold?: number;
             commitment?: components["schemas"]["AlertedCommitment"];
             temporary_quota?: components["schemas"]["TemporaryQuota"];
@@ -114,9 +114,9 @@ export interface components {
         /** @description What such a quota follows in one availability zone. */
         AutogrowDemand: {
             usage: number;
-            /** @description of late */
+            /** @description within the retention period */
             smallest_usage: number;
-            /** @description of late */
+            /** @description within the retention period */
             largest_usage: number;
             committed: number;
         };
@@ -274,7 +274,7 @@ export interface components {
             raw_capacity?: number;
             per_availability_zone?: components["schemas"]["ClusterAZ"][];
             subcapacities?: unknown[];
-            /** @description What nobody has claimed yet, by AZ; shown with `per_az` */
+            /** @description What is not claimed yet, by AZ; shown with `per_az` */
             committable?: {
                 [key: string]: number;
             };
@@ -374,7 +374,7 @@ export interface components {
             events: components["schemas"]["CommitmentEvent"][];
             next: number;
         };
-        /** @description By resource and availability zone. What nobody has committed to is left out. */
+        /** @description By resource and availability zone. Resources without commitments are left out. */
         CommitmentSummaryAnswer: {
             commitment_summary: components["schemas"]["ZoneSummary"][];
         };
@@ -386,7 +386,7 @@ export interface components {
         ConversionBody: {
             commitment: components["schemas"]["ConversionPart"];
         };
-        /** @description How much of the commitment becomes how much of which resource. */
+        /** @description Which part of the commitment is converted, to which resource, and to which amount. */
         ConversionPart: {
             target_service: string;
             target_resource: string;
@@ -671,7 +671,7 @@ export interface components {
             /** @default null */
             resources?: components["schemas"]["ForbidAutogrowthResourceBody"][] | null;
         };
-        /** @description What is full first comes first. `sampled_at` is when usage and limits were looked at. */
+        /** @description What will be full first is at the top. `sampled_at` is when usage and limits were looked at. */
         ForecastAnswer: {
             forecasts: components["schemas"]["ResourceForecast"][];
             /** @description UNIX timestamp, in whole seconds */
@@ -709,7 +709,7 @@ export interface components {
             history: components["schemas"]["Change"][];
             history_links: components["schemas"]["Link"][];
         };
-        /** @description Somebody who was found in Keystone. */
+        /** @description A new domain or project that was found in Keystone. */
         Id: {
             id: string;
         };
@@ -734,7 +734,7 @@ export interface components {
             id?: string;
             name: string;
         };
-        /** @description Somebody or something in Keystone; what the token does not say is null or empty. */
+        /** @description A user, project or domain in Keystone; what the token does not say is null or empty. */
         KeystoneName: {
             id: string | null;
             name: string | null;
@@ -875,7 +875,7 @@ export interface components {
             service_type: string;
             resource_name: string;
             /**
-             * @description needed; a refusal names those that there are
+             * @description needed; a refusal names the existing ones
              * @default
              */
             availability_zone?: string;
@@ -909,7 +909,7 @@ export interface components {
             services?: components["schemas"]["WantedServiceBody"][];
             reason: string;
             /**
-             * @description until when the quota is wanted, as a UNIX timestamp; null: for good
+             * @description until when the quota is wanted, as a UNIX timestamp; null: permanently
              * @default null
              */
             until?: number | null;
@@ -1087,7 +1087,7 @@ export interface components {
             change_commitments: boolean;
             /** @description mark for transfer, and take what others have marked */
             move_commitments: boolean;
-            /** @description those that are not confirmed */
+            /** @description unconfirmed commitments */
             delete_commitments: boolean;
             /** @description of at least one resource; `explain` says it of each */
             raise_quota: boolean;
@@ -1103,7 +1103,7 @@ export interface components {
             limit_growth: boolean;
             /** @description quota that grows by itself: what a project gets at least */
             grant_growing: boolean;
-            /** @description those that were made a short while ago */
+            /** @description commitments that were made a short while ago */
             take_back_commitments: boolean;
         };
         /** @description What is wanted of a project: quotas or bursting. */
@@ -1153,7 +1153,7 @@ export interface components {
             project?: components["schemas"]["Named"];
             /** @description when the quota is wanted, if not at once */
             from?: number;
-            /** @description until when; missing if it is wanted for good */
+            /** @description until when; missing if it is wanted permanently */
             until?: number;
             /** @description when it got its final status */
             decided_at?: number;
@@ -1183,7 +1183,7 @@ export interface components {
             project?: components["schemas"]["Named"];
             /** @description when the quota is wanted, if not at once */
             from?: number;
-            /** @description until when; missing if it is wanted for good */
+            /** @description until when; missing if it is wanted permanently */
             until?: number;
             /** @description when it got its final status */
             decided_at?: number;
@@ -1253,7 +1253,7 @@ export interface components {
             };
             commitment_config?: components["schemas"]["CommitmentConfig"];
         };
-        /** @description What there is, without figures. */
+        /** @description The services and resources, without figures. */
         ResourcesAnswer: {
             services: components["schemas"]["ResourcesOfService"][];
             availability_zones: string[];
@@ -1275,7 +1275,7 @@ export interface components {
         RightsAnswer: {
             rights: components["schemas"]["Rights"];
         };
-        /** @description Which other resource's quota this one's should follow, and how fast. */
+        /** @description Which other resource's quota this quota should follow, and how fast. */
         ScalesWith: {
             resource_name: string;
             service_type: string;
@@ -1376,7 +1376,7 @@ export interface components {
             from: number;
             /** @description UNIX timestamp, in whole seconds */
             until: number;
-            /** @description to which it goes back; not if planned */
+            /** @description to which it goes back; missing if it is only planned */
             quota_before?: number;
             /** @description what was not given back so far */
             over_by?: number;
@@ -1400,7 +1400,7 @@ export interface components {
              */
             from?: number | null;
             /**
-             * @description whether a temporary quota that there is keeps its end; without it, a quota that changes has none, and one that stays the same keeps it
+             * @description whether an existing temporary quota keeps its end; without it, a quota that changes has none, and one that stays the same keeps it
              * @default null
              */
             keep_until?: boolean | null;
@@ -1475,7 +1475,7 @@ export interface components {
             committed: number;
             /** @description amount-seconds: an amount of 3 for a minute is 180 */
             beyond_commitments: number;
-            /** @description in which nobody knew the usage */
+            /** @description in which the usage was unknown */
             unknown_seconds: number;
             /** @description with `per_az` */
             smallest?: number;
@@ -1486,7 +1486,7 @@ export interface components {
             closed: {
                 [key: string]: number;
             };
-            /** @description the same of those that are not closed yet */
+            /** @description the same for those that are not closed yet */
             open?: {
                 [key: string]: number;
             };
@@ -1507,14 +1507,14 @@ export interface components {
             /** @description only of measured resources */
             unit?: string;
             availability_zone?: string;
-            /** @description when the oldest data begin that there are, whatever was asked for */
+            /** @description when the oldest data begin, whatever was asked for */
             since: number;
             /** @description empty if hours or months were asked for */
             days: components["schemas"]["UsageDay"][];
             hours?: components["schemas"]["UsageDay"][];
             months?: components["schemas"]["UsageDay"][];
         };
-        /** @description Nothing is told of times in which nothing was used or committed, which was known. */
+        /** @description Times in which it is known that nothing was used or committed are left out. */
         UsageReport: {
             /** @description when the account begins: before, nothing is known */
             metering_began_at: number;

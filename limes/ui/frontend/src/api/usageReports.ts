@@ -7,7 +7,7 @@ import type { UsageEntry, UsageReportAnswer } from "./schema";
 
 const pathOf = (at: Place): string => (at.domain ? apiPath(at, "/usage-reports") : "/v1/usage-reports");
 
-/** At most so many projects. The report of a project is one page, and takes no limit. */
+/** Maximum number of projects. The report of a project is one page, and takes no limit. */
 const atMost = (at: Place, limit: number): { limit?: number } => (at.project ? {} : { limit });
 
 /** With the query, as the API is asked. */

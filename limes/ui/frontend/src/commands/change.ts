@@ -1,4 +1,4 @@
-// A change as somebody could make it without this page: a command of the OpenStack client, and a request by curl.
+// How to make a change without this page: a command of the OpenStack client, and a request by curl.
 import { apiPath, type Place } from "../lib/paths";
 import { formatExact } from "../lib/units";
 import { commandLine, Variable } from "./shell";

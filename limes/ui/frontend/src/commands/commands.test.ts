@@ -25,7 +25,7 @@ it.each([
   ["", "''"],
 ])("quotes %s as %s", (word, text) => expect(quoted(word)).toBe(text));
 
-describe("what the client is told", () => {
+describe("the command of the client", () => {
   const wanted: Wanted = { service_type: "compute", resource_name: "ram", availability_zone: "az-one", amount: 1536, duration: "1 year" };
 
   it.each([
@@ -97,7 +97,7 @@ describe("what the client is told", () => {
   });
 });
 
-describe("what curl is told", () => {
+describe("the command of curl", () => {
   it("is what the page sends, with the token left out", () => {
     const body = '{"project":{"services":[{"type":"compute","resources":[{"name":"cores","quota":44}]}]}}';
     expect(curl(settingQuotas(AT, [{ service: "compute", name: "cores", amount: 44 }], () => ""))).toBe(

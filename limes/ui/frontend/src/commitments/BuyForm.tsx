@@ -20,7 +20,7 @@ import { fitting, readPurchase, type Purchase } from "./purchase";
 interface Props {
   at: Place;
   offers: Offer[];
-  /** Those that the project has: what was bought last is proposed again. */
+  /** The project's commitments: the last choice is proposed again. */
   commitments: Commitment[];
   /** What the address proposes. */
   proposal: Partial<Purchase>;

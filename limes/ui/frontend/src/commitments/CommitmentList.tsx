@@ -68,7 +68,7 @@ export function CommitmentList({ commitments: all, mayEdit }: Props) {
             checked={isWithHistory}
             onChange={(event) => change({ history: event.currentTarget.checked ? "1" : undefined })}
           />
-          Also those that have ended
+          Include ended commitments
         </label>
         <p class="muted" role="status">
           {shown.length === commitments.length ? `${shown.length} in all` : `${shown.length} of ${commitments.length}`}

@@ -19,7 +19,7 @@ interface Question {
 
 const QUESTIONS: Record<"withdraw" | "renew" | "auto-renew" | "let-end" | "delete", Question> = {
   withdraw: {
-    text: () => "Its transfer token stops working, and it is offered no longer.",
+    text: () => "Its transfer token stops working, and the offer ends.",
     button: "Withdraw the offer",
     change: withdrawing,
     run: async ({ at, commitment: one }) => {

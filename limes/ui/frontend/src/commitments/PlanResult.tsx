@@ -64,7 +64,7 @@ function Outcome({ verdict, unit, takeAmount, takeTime }: Props) {
         <p>{format(plan.unplaced_usage, unit)} are used in unknown zones. They may be in this one, so they are not sold.</p>
       )}
       <Blockers plan={plan} unit={unit} />
-      <p class="hint">As things stand now: others may be faster.</p>
+      <p class="hint">This is true at the moment: others may commit before you.</p>
     </>
   );
 }

@@ -13,7 +13,7 @@ import type { ActionProps } from "./rules";
 import { whatOf } from "./wording";
 
 const PUBLICITY: [Publicity, string][] = [
-  ["unlisted", "Only for whoever gets the token from me"],
+  ["unlisted", "Only for people to whom I give the token"],
   ["public", "For everybody: listed in public, with its token"],
 ];
 

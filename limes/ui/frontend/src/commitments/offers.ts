@@ -35,7 +35,7 @@ export function offersOf(report: Report): Offer[] {
 export interface Overview {
   name: string;
   offers: Offer[];
-  /** With those that have ended. */
+  /** With ended ones. */
   commitments: Commitment[];
   /** The resources of the whole cloud, by `keyOf`; empty where this user does not see them. */
   cloud: Map<string, Figures>;

@@ -92,7 +92,7 @@ function notRenewable({ renewable_from: opens }: Commitment, now: number): strin
 export function mergeProblem(chosen: Commitment[]): string | undefined {
   if (chosen.length < 2) return "Choose at least two commitments.";
   if (chosen.some((one) => one.status !== "confirmed")) return "Only confirmed commitments can be merged.";
-  if (chosen.some((one) => one.transferable)) return "What is offered for transfer cannot be merged.";
+  if (chosen.some((one) => one.transferable)) return "Commitments that are offered for transfer cannot be merged.";
   const places = new Set(chosen.map((one) => `${one.service_type}/${one.resource_name}/${one.availability_zone}`));
   return places.size > 1 ? "Only commitments of the same resource and zone can be merged." : undefined;
 }

@@ -4,7 +4,7 @@ import { StateIcon } from "./StateMark";
 
 interface Props {
   text: string;
-  /** In UNIX seconds; undefined where nobody has looked yet. */
+  /** In UNIX seconds; undefined before the first check. */
   checkedAt: number | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Crumb {
 
 interface Props {
   title: string;
-  /** What this is, in a word: project, domain; or of which of them it is. */
+  /** What this is, in a word (project, domain), or to which of them it belongs. */
   kind?: string | undefined;
   crumbs?: Crumb[];
   actions?: ComponentChildren;

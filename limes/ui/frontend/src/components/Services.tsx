@@ -21,7 +21,7 @@ const fullness = (one: Figures): number => shareOf(one.usage, one.limit);
 const fullest = (one: ServiceFigures): number => Math.max(0, ...one.resources.map(fullness));
 
 /** The services with the resources whose names contain `wanted`, and of these those to be shown, the fullest first; and
- * services of which nothing is known, with the reason. */
+ * services without figures, with the reason. */
 export function selected(services: ServiceFigures[], wanted: string, shown: Shown): ServiceFigures[] {
   const text = wanted.trim().toLowerCase();
   const isMissing = (one: ServiceFigures): boolean => one.scrapedAt === undefined && one.problem !== undefined && one.type.includes(text);

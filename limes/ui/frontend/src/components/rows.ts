@@ -28,7 +28,7 @@ function compare(one: string | number, other: string | number): number {
   return typeof one === "number" && typeof other === "number" ? one - other : TEXT.compare(String(one), String(other));
 }
 
-/** The rows in an order; those that are equal stay in theirs. */
+/** The rows in an order; equal ones keep their order. */
 export function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order): Row[] {
   const sortBy = columns.find((one) => one.key === order.key)?.sortBy;
   if (!sortBy) return rows;

@@ -30,7 +30,7 @@ const unread = serviceFigures({
 });
 const waiting = serviceFigures({ type: "dns", area: "network", resources: [] });
 
-it("keeps a service of which nothing is known, with the reason", () => {
+it("keeps a service without figures, with the reason", () => {
   expect(selected([compute, unread, waiting], "", "").map((one) => [one.type, one.problem])).toEqual([
     ["compute", undefined],
     ["volume", "the backend of service volume has been failing"],

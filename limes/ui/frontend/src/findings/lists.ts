@@ -28,7 +28,7 @@ export const KINDS: Record<Kind, { title: string; found: string; text: string; n
     none: "No project uses more than its quota.",
     title: "Projects beyond quota",
     found: "Used",
-    text: "These projects use more than they may: they were there before their quota, or their backend counts late.",
+    text: "These projects use more than their quota: the usage is older than the quota, or the backend counts late.",
   },
   mismatch: {
     none: "Every backend enforces the quota that Limes has.",

@@ -1,4 +1,4 @@
-// What can be done where quota grows by itself. The address says which dialog is open, and of which resource.
+// Actions where quota grows by itself. The address says which dialog is open, and for which resource.
 import { keyOf, type Figures } from "../api/report";
 import { useAddress } from "../lib/address";
 import { nameOf } from "../lib/names";

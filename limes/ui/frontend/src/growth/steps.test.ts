@@ -13,9 +13,9 @@ it("says what each step has given, and why not more", () => {
     { step: "base", quota: 0, per_az: {}, capped: 1024 },
   ];
   expect(stepTexts(growth({ steps }), "MiB")).toEqual([
-    ["Needed for usage and commitments", "2 GiB"],
-    ["Growth", "512 MiB, no capacity for 1 GiB more"],
-    ["Base quota, in no particular zone", "0 MiB, 1 GiB less because of a bound"],
+    ["For usage and commitments", "2 GiB"],
+    ["For growth", "512 MiB, no capacity for 1 GiB more"],
+    ["For the base quota, in no particular zone", "0 MiB, 1 GiB less because of a bound"],
   ]);
 });
 

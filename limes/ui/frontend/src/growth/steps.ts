@@ -7,11 +7,11 @@ type Growth = NonNullable<Explanation["growth"]>;
 type Step = Growth["steps"][number];
 
 const STEPS: Record<Step["step"], string> = {
-  needed: "Needed for usage and commitments",
-  "recent-usage": "The largest usage of late",
-  growth: "Growth",
-  base: "Base quota, in no particular zone",
-  minimum: "Smallest quota that is set for the project",
+  needed: "For usage and commitments",
+  "recent-usage": "For recent usage",
+  growth: "For growth",
+  base: "For the base quota, in no particular zone",
+  minimum: "For the minimum of the project",
 };
 
 const SOURCES: Record<NonNullable<Growth["maximum"]>["source"], string> = {

@@ -41,14 +41,14 @@ export function Explanation({ data }: { data: Data }) {
         <li>
           {origin
             ? `It was set to this by ${whoOf(origin)} on ${formatTime(origin.at)}, ${whyOf(origin)}.`
-            : "The change that made it is older than the history."}
+            : "It was set before the history begins."}
         </li>
         {data.warnings?.map((text) => <li key={text}>{`Mind: ${text}.`}</li>)}
         {growsByItself(data) ? (
           <li>
             {data.other_domains_quota === undefined
-              ? "Nobody sets it: it follows usage and commitments by itself."
-              : "Nobody sets it: it is the sum of the quotas of the projects, which grow by themselves."}
+              ? "It cannot be set: it follows usage and commitments by itself."
+              : "It cannot be set: it is the sum of the quotas of the projects, which grow by themselves."}
           </li>
         ) : (
           <>

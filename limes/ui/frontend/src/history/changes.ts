@@ -58,12 +58,12 @@ export function useChanges(place: Place, service: string | undefined, resource: 
 export const REASONS: Record<Change["reason"], string> = {
   request: "on request",
   "auto-approval": "as found at the first scrape",
-  constraint: "demanded by a constraint",
-  "backend-drift": "changed in the backend, and put right",
-  autogrow: "usage or commitments changed",
-  "distribution-model": "as the operator has changed how quota is given",
-  "temporary-quota": "as a quota for a time has begun or ended",
-  vanished: "gone from Keystone",
+  constraint: "because of a constraint",
+  "backend-drift": "to correct the backend",
+  autogrow: "computed automatically",
+  "distribution-model": "because the operator changed the distribution model",
+  "temporary-quota": "because a quota for a time started or ended",
+  vanished: "because it was deleted in Keystone",
 };
 
 export const SUBJECTS: Record<Change["what"], string> = {
@@ -84,7 +84,7 @@ export const oldOf = (one: Change): string => value(one.old, one.unit);
 export const newOf = (one: Change): string => value(one.new, one.unit);
 
 export function whoOf(one: Change): string {
-  return one.initiator.type === "job" ? `Limes (${one.initiator.name})` : one.initiator.name || (one.initiator.id ?? "somebody");
+  return one.initiator.type === "job" ? `Limes (${one.initiator.name})` : one.initiator.name || (one.initiator.id ?? "an unknown user");
 }
 
 export function whyOf(one: Change): string {

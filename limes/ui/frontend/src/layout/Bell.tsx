@@ -1,4 +1,4 @@
-// How many alerts there are for whoever is signed in, on every page.
+// The number of alerts for the user, on every page.
 import { alertsPath, totalOf, useAlerts, useOwnPlace } from "../alerts/alerts";
 import { counted } from "../lib/words";
 

@@ -1,4 +1,4 @@
-// What somebody has typed and not sent: it outlives the end of a session, and leaving the page asks first.
+// Input that was typed and not sent: it outlives the session, and leaving the page asks first.
 import { effect } from "@preact/signals";
 import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -46,7 +46,7 @@ export const isOther = (page: string, script: string | null | undefined): boolea
 function Missing({ isNew, heading: Title }: { isNew: boolean; heading: Heading }) {
   return (
     <div class="empty" role="alert">
-      <Title>{isNew ? "A new version is there" : "This part of the dashboard did not arrive"}</Title>
+      <Title>{isNew ? "A new version is available" : "This part of the dashboard could not be loaded"}</Title>
       <p>{isNew ? "The dashboard was upgraded while this page was open." : "Perhaps the network is slow, or the dashboard is being upgraded."} Reload the page to go on.</p>
       <button onClick={() => location.reload()}>Reload</button>
     </div>

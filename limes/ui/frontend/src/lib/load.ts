@@ -5,11 +5,11 @@ export interface Loaded<T> {
   data: T | undefined;
   error: Error | undefined;
   isLoading: boolean;
-  /** Asks again and keeps showing what there is until then. */
+  /** Asks again, and shows the present data until the answer is there. */
   reload: () => void;
 }
 
-/** Runs `load` whenever one of `keys` changes. What comes too late for the present keys is dropped. */
+/** Runs `load` whenever one of `keys` changes. Answers for earlier keys are dropped. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, "reload">>({ data: undefined, error: undefined, isLoading: true });
   const [round, setRound] = useState(0);

@@ -10,7 +10,7 @@ export interface Notice {
 export const notices = signal<Notice[]>([]);
 let next = 1;
 
-/** Good news goes away by itself, but not before somebody is there: some seconds after the next key or click. */
+/** Good news goes away by itself, but not before the user has seen it: some seconds after the next key or click. */
 export function notify(text: string, tone: Notice["tone"] = "good"): void {
   const id = next++;
   notices.value = [...notices.value, { id, tone, text }];

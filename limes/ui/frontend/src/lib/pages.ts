@@ -49,7 +49,7 @@ export function usePages<Item extends { id: string }, Row>({ path, list, query, 
         const items = answer[list] ?? [];
         const isLast = (answer[`${list}_links`] ?? []).length === 0;
         next = isLast ? undefined : ask(PAGE, items.at(-1)?.id); // is on its way while this one is shown
-        next?.catch(() => undefined); // whoever waits for it hears of it
+        next?.catch(() => undefined); // the caller that waits for it gets the error
         arrived?.(items);
         found = [...found, ...items.map(rowOf)];
         setRows(found);

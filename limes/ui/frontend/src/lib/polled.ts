@@ -1,4 +1,4 @@
-// Documents of a place that several parts of a page need: asked for once, and again while somebody looks.
+// Documents of a place that several parts of a page need: asked for once, and again while the page is looked at.
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { session } from "../session/store";
@@ -25,7 +25,7 @@ export interface Polled<T> {
 export function polled<T>(load: (at: Place) => Promise<T>, keyOf: (at: Place) => string = pagePath): Polled<T> {
   const known = signal<Readonly<Record<string, Asked<T>>>>({});
   effect(() => {
-    session.value; // somebody else may see something else
+    session.value; // another user may see other things
     known.value = {};
   });
 

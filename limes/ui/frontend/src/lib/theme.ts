@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until somebody chooses. The choice is kept; it is no secret.
+// Light or dark: as the system says, until the user chooses. The choice is kept; it is no secret.
 import { signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";

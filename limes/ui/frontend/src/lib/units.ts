@@ -39,7 +39,7 @@ export function percent(part: number, whole: number): string {
   return `${Math.round((100 * part) / whole)} %`;
 }
 
-/** What somebody typed: an amount in the resource's unit, or what is wrong with it. */
+/** What the user typed: an amount in the resource's unit, or what is wrong with it. */
 export type Parsed = { amount: number; problem?: never } | { problem: string; amount?: never };
 
 const VALUE = /^(\d[\d,_ ]*(?:\.\d+)?)\s*([a-z]*)$/i;

@@ -8,7 +8,7 @@ const status = polled(loadScrapeStatus, ({ domain }) => pagePath({ domain }));
 /** The state of a cloud or a domain. Without a place nothing is asked for. */
 export const useScrapeStatus = status.use;
 
-/** Asks again at once: after a page was loaded anew. */
+/** Asks again at once: after a page was reloaded. */
 export const refreshStatus = status.refresh;
 
 /** Why there is no such state, where asking for it has failed. */

@@ -146,7 +146,7 @@ const TILES: Record<Level, TileSource[]> = {
   project: [RESOURCES, EXPIRING, SERVICES],
 };
 
-/** Those of a level; of those that need rights only what is allowed, as soon as that is known. */
+/** The tiles of a level; those that need rights only if the user has them, as soon as that is known. */
 export function tilesFor({ at, rights }: Known): TileSource[] {
   return TILES[levelOf(at)].filter((one) => !one.isAllowed || (rights !== undefined && one.isAllowed(rights, at)));
 }

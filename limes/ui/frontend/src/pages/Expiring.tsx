@@ -1,4 +1,4 @@
-// Commitments that end soon and that nobody has renewed: of the cloud, a domain or a project.
+// Commitments that end soon and were not renewed: of the cloud, a domain or a project.
 import { useRoute } from "preact-iso";
 import { loadExpiring } from "../api/attention";
 import type { ExpiringCommitmentsAnswer } from "../api/schema";

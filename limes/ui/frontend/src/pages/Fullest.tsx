@@ -38,7 +38,7 @@ export default function Fullest() {
       crumbs={crumbsTo(at, true)}
       actions={<button onClick={loaded.reload}>Reload</button>}
     >
-      <p class="lead">Resources of which a project uses more than 80 % of its quota, the fullest first.</p>
+      <p class="lead">Resources where a project uses more than 80 % of its quota, the fullest first.</p>
       <Content of={loaded}>{(answer) => <List at={at} answer={answer} />}</Content>
     </Page>
   );

@@ -29,7 +29,7 @@ export default function NewRequest() {
           <Content of={report}>{(data) => <AskForm report={data} asked={readAsk(query.ask)} />}</Content>
         </>
       )}
-      {rights && !mayAsk && <p class="empty">Your role may not ask for quota here. Its admins may.</p>}
+      {rights && !mayAsk && <p class="empty">Your role may not ask for quota here. Admins may.</p>}
     </Page>
   );
 }

@@ -82,7 +82,7 @@ function Request({ of, reload }: { of: QuotaRequestWithConversation; reload: () 
       setProblem(said(error as Error));
       return false;
     } finally {
-      reload(); // also what somebody else has decided meanwhile
+      reload(); // also a decision by someone else in the meantime
       room.reload();
       recount();
     }
@@ -162,7 +162,7 @@ function Facts({ of }: { of: QuotaRequestWithConversation }) {
   );
 }
 
-/** The project's request that a domain's one was made for. Of which project it is, only the list knows. */
+/** The project's request that a domain's one was made for. Only the list says which project that is. */
 function Below({ domain, id }: { domain: string; id: number }) {
   const found = useLoad((signal) => loadRequests({ domain }, { level: "project" }, 1, id + 1, signal), [domain, id]);
   const one = found.data?.quota_requests.find((each) => each.id === id);

@@ -44,7 +44,7 @@ export default function Utilisation() {
                 rows={rows}
                 rowKey={(row) => row.key}
                 order={{ key: "resource", isDescending: false }}
-                empty={<p class="empty">No use is known of resources that allow commitments.</p>}
+                empty={<p class="empty">There are no usage figures for resources that allow commitments.</p>}
               />
               {one && <Days key={one.key} at={at} summary={one} />}
             </>

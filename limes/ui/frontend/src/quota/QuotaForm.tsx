@@ -81,7 +81,7 @@ function Form({ place, data, saved, reload }: FormProps) {
   });
   const fields = data.rows.filter((one) => !one.isFixed).map((one) => ({ key: keyOf(one), unit: one.figures.unit, present: one.quota }));
   const services = [...new Set(data.rows.map((one) => one.service))];
-  if (data.rows.length === 0) return <p class="empty">No resource here has a quota that is set.</p>;
+  if (data.rows.length === 0) return <p class="empty">There is no quota here to set.</p>;
   return (
     <form
       class="quota-form"

@@ -5,7 +5,7 @@ import { quotaSets } from "../session/resources";
 import { amountsOf, type Field, offered } from "./sizes";
 
 interface Props {
-  /** Those that are to be filled in. */
+  /** The fields to fill in. */
   fields: readonly Field[];
   /** The amounts by `keyOf`, in the units of the resources. */
   choose: (amounts: ReadonlyMap<string, number>) => void;

@@ -1,4 +1,4 @@
-// What has been typed into the fields of quotas, read and compared with what there is.
+// What has been typed into the fields of quotas, read and compared with the present quotas.
 import { keyOf } from "../api/report";
 import type { Edit, QuotaRow } from "../api/quota";
 import { parse } from "../lib/units";
@@ -11,7 +11,7 @@ export interface Reading {
   problems: Map<string, string>;
 }
 
-/** The changes that the texts ask for. A text that gives what there is already is none. */
+/** The changes that the texts ask for. A text that gives the present quota is no change. */
 export function read(rows: QuotaRow[], typed: Typed): Reading {
   const edits: Edit[] = [];
   const problems = new Map<string, string>();

@@ -77,7 +77,7 @@ export function AskForm({ report, asked }: Props) {
       );
     });
 
-  if (wishes.length === 0) return <p class="empty">There is no quota here that one could ask for.</p>;
+  if (wishes.length === 0) return <p class="empty">There is no quota here to ask for.</p>;
   return (
     <form
       class="quota-form stack"

@@ -23,7 +23,7 @@ const TITLES: Record<Verb, string> = {
 const HINTS: Record<Verb, string> = {
   approve: "The quotas are set at once.",
   reject: "Those who asked see your reason.",
-  "pass-on": "Asks the cloud admins for the domain quota that is missing. You agree to the request by that.",
+  "pass-on": "Asks the cloud admins for the domain quota that is missing. By passing it on you agree to it.",
   withdraw: "The request ends; nothing is changed.",
   comments: "Everybody who sees the request can read it.",
 };

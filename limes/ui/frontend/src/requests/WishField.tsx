@@ -1,4 +1,4 @@
-// One quota to ask for more of: what there is, and the field.
+// One quota to ask for more of: its present value, and the field.
 import { useId } from "preact/hooks";
 import { Meter } from "../components/Meter";
 import { format, formatExact } from "../lib/units";

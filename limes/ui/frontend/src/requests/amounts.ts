@@ -1,4 +1,4 @@
-// The amounts that somebody who approves has typed.
+// The amounts that an approver has typed.
 import type { Edit } from "../api/quota";
 import { keyOf } from "../api/report";
 import { refOf, type WantedQuota } from "../api/requests";

@@ -1,4 +1,4 @@
-// How much of what is asked for could be set now, as the API explains it to whoever decides.
+// How much of what is asked for could be set now, as the API explains it to those who decide.
 import { get } from "../api/client";
 import { keyOf } from "../api/report";
 import { placeOf, type QuotaRequest, refOf } from "../api/requests";
@@ -14,7 +14,7 @@ export interface Room {
   why: string;
 }
 
-/** By `keyOf`; without quotas that grow by themselves, of which a request raises the limit. */
+/** By `keyOf`; without quotas that grow by themselves: a request raises their limit. */
 export async function loadRoom(of: QuotaRequest, signal?: AbortSignal): Promise<Map<string, Room>> {
   const refs = of.resources.filter((one) => one.what === "quota").map(refOf);
   if (refs.length === 0) return new Map();

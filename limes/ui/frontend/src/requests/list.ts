@@ -1,4 +1,4 @@
-// A list of requests, loaded from the newest one backwards, as far as somebody wants to see it.
+// A list of requests, loaded from the newest one backwards, as far as the user wants to see it.
 import { useEffect, useState } from "preact/hooks";
 import { loadRequests, type Query, type QuotaRequest } from "../api/requests";
 import type { Place } from "../lib/paths";

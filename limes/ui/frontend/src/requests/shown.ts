@@ -19,7 +19,7 @@ export const WAITING: Record<Exclude<Level, "project">, Query> = {
 
 const OPEN: Shown = { title: "Open", query: { status: "open" }, nothing: "No request is open." };
 const DECIDED: Shown = { title: "Closed", query: { status: CLOSED }, nothing: "No request was decided on yet." };
-const ALL: Shown = { title: "All", query: {}, nothing: "Nobody has asked for more quota yet." };
+const ALL: Shown = { title: "All", query: {}, nothing: "There are no requests for more quota yet." };
 
 const LISTS: Record<Level, Record<string, Shown>> = {
   cloud: {
@@ -31,7 +31,7 @@ const LISTS: Record<Level, Record<string, Shown>> = {
   domain: {
     waiting: { title: "Waiting for you", query: WAITING.domain, nothing: "No request of a project waits for a decision." },
     passed: { title: "Passed on", query: { ...WAITING.domain, passed_on: "true" }, nothing: "No open request was passed on." },
-    own: { title: "Of the domain", query: { level: "domain" }, nothing: "Nobody has asked for more quota of the domain yet." },
+    own: { title: "Of the domain", query: { level: "domain" }, nothing: "There are no requests for more quota of the domain yet." },
     closed: DECIDED,
     all: ALL,
   },

@@ -1,4 +1,4 @@
-// How many requests wait for whoever is signed in.
+// The number of requests that wait for the user.
 import { countRequests } from "../api/requests";
 import { levelOf, type Place } from "../lib/paths";
 import { polled } from "../lib/polled";

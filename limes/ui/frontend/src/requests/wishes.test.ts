@@ -54,7 +54,7 @@ it("says what is wanted and granted", () => {
   expect(statusText("partly_approved")).toBe("Partly approved");
 });
 
-it("shows first what waits for whoever decides", () => {
+it("shows first what waits for those who decide", () => {
   expect(Object.keys(listsOf({ domain: "d" }, true))[0]).toBe("waiting");
   expect(Object.keys(listsOf({ domain: "d" }, false))[0]).toBe("open");
   expect(Object.keys(listsOf({ domain: "d", project: "p" }, true))).toEqual(["open", "closed", "all"]);

@@ -1,4 +1,4 @@
-// What can be asked for at a place, and what somebody has typed of it.
+// What can be asked for at a place, and what the user has typed.
 import type { Edit } from "../api/quota";
 import { type Figures, keyOf, type Report } from "../api/report";
 import { limitOf } from "../growth/bounds";

@@ -51,7 +51,7 @@ export async function otherScopes(): Promise<Scope[]> {
 export async function signOut(): Promise<void> {
   const before = session.value;
   try {
-    if (!before?.is_ours) session.value = null; // a token that somebody brought along is theirs to revoke
+    if (!before?.is_ours) session.value = null; // a token that the user brought along is theirs to revoke
     await ask("DELETE");
   } finally {
     session.value = null;

@@ -15,7 +15,7 @@ export interface ResourceInfo {
   title: string;
   unit: string;
   hasQuota: boolean;
-  /** Whether quota grows by itself, and nobody sets it. */
+  /** Whether quota grows by itself, and is not set by users. */
   grows: boolean;
   commitments: Listed["commitment_config"];
 }
@@ -66,7 +66,7 @@ export function infosOf({ services }: Pick<ResourcesAnswer, "services">): Resour
   );
 }
 
-/** Whether quota of a resource (`service/name`) grows by itself, and nobody sets it. */
+/** Whether quota of a resource (`service/name`) grows by itself, and is not set by users. */
 export const growsByItself = (key: string): boolean => byKey.value.get(key)?.grows ?? false;
 
 /** `capacity (object-store)`, where other services have a resource of this title, too. */

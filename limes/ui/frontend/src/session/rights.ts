@@ -49,7 +49,7 @@ export function useMayAsk(at: Place): boolean {
   return level !== "cloud" && (rights?.[level].request_quota ?? false);
 }
 
-/** Whether the user can neither set nor ask for quota of what was signed in for, and so has to ask somebody else. */
+/** Whether the user can neither set nor ask for quota of the scope of the session, and so has to ask someone else. */
 export function useNeedsOthers(at: Place): boolean {
   const rights = useRights(at);
   const level = levelOf(at);

@@ -28,8 +28,8 @@ describe("what is asked for", () => {
   });
 
   it.each([
-    [{ first: "2026-11-03", last: "2026-11-30" }, "no whole months"],
-    [{ first: "2026-11-01", last: "2026-11-29" }, "no whole months"],
+    [{ first: "2026-11-03", last: "2026-11-30" }, "not whole months"],
+    [{ first: "2026-11-01", last: "2026-11-29" }, "not whole months"],
     [{ first: "2026-11-03", last: "2026-11-02", each: "day" }, "before the first"],
     [{ first: "", last: "" }, undefined], // fields that were emptied leave the address
     [{ first: "2026-13-01" }, "Both days are needed"],

@@ -1,4 +1,4 @@
-// What a usage report is asked for: which time, in which steps, of which resource. All times are UTC.
+// What a usage report covers: the time, its steps, the resource. All times are UTC.
 import type { Choices } from "../lib/address";
 
 export type Granularity = "month" | "day" | "hour" | "total";
@@ -34,7 +34,7 @@ export interface Reading {
 const isoDay = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
 const dayAfter = (day: string): string => isoDay(Date.parse(day) + 86_400_000);
 
-/** `2026-10`, or so many months before or after it. */
+/** `2026-10`, or that month plus or minus a number of months. */
 function monthBeside(month: string, by: number): string {
   const [year = 0, number = 1] = month.split("-").map(Number);
   return isoDay(Date.UTC(year, number - 1 + by, 1)).slice(0, 7);
@@ -76,7 +76,7 @@ export function readChoice(choices: Choices, usual: string): Reading {
   const until = dayAfter(last);
   const granularity = GRANULARITIES.find((one) => one.value === choices.each)?.value ?? "month";
   if (granularity === "month" && !(first.endsWith("-01") && until.endsWith("-01"))) {
-    return { problem: "These are no whole months: choose rows for each day, each hour or all of the time.", period };
+    return { problem: "These are not whole months: choose rows for each day, each hour or all of the time.", period };
   }
   const [service, resource] = choices.resource ? choices.resource.split("/") : [];
   return { wanted: { from: first, until, granularity, service, resource }, period };
