@@ -25,7 +25,7 @@ class JobMetrics(Telemetry, Collector):
         self._names = dict(services)
         by_service = ("service_type", "service_name")
         count = partial(Counter, registry=None)
-        self._found = count("limes_quota_drift_found", "Backend quotas that somebody else had changed", by_service)
+        self._found = count("limes_quota_drift_found", "Backend quotas that were changed outside Limes", by_service)
         self._repaired = count("limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service)
         self._takeovers = count("limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"])
         help_text = "Duration of tasks, from the claim to the recorded result"

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 
 
 class Family(NamedTuple):
-    """What the registry and Prometheus are told of the samples of one name."""
+    """A metric: what its samples have in common."""
 
     name: str
     help: str

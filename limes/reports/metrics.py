@@ -37,7 +37,7 @@ _OF_SERVICES = {
     "limes_quota_push_errors": ("push_errors", "Projects whose last write of quota to the backend failed"),
     "limes_quota_drifted_projects": (
         "drifted",
-        "Projects whose backend quota somebody else has changed and Limes has not corrected yet",
+        "Projects whose backend quota was changed outside Limes and is not corrected yet",
     ),
 }
 """The field of `ServiceState`, and the help. Of a field that says since when, the age is shown."""

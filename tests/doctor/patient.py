@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from limes.app.doctor.examination import Diagnosis, examine
-from limes.app.doctor.finding import Finding, Level
+from limes.kernel.findings import Finding, Level
 
 DOMAIN = {"id": "d-north", "name": "north", "projects": [{"id": "p-berlin", "name": "berlin", "parent_id": "d-north"}]}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.app.doctor.finding import Level
+from limes.kernel.findings import Level
 from tests.doctor.patient import Patient
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import psycopg2
 import pytest
 
-from limes.app.doctor.finding import Level
 from limes.db.connections import SQLITE_PRAGMAS
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.kernel.findings import Level
 from limes.placement.migrations import placement_migrations
 from tests.db.old_database import make_old
 from tests.doctor.patient import LateClock, Patient

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.doctor.finding import Level
+from limes.kernel.findings import Level
 from tests.doctor.patient import LateClock, Patient
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD, REGION

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.app.doctor.finding import Finding, Level
+from limes.kernel.findings import Finding, Level
 from tests.doctor.patient import Patient
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.doctor.finding import Level
+from limes.kernel.findings import Level
 from tests.api.test_notifications import Receiver, receiver
 from tests.doctor.patient import Patient
 from tests.doctor.test_keystone import cloud_patient

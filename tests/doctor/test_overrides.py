@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from limes.app.doctor.finding import Level
 from limes.db.engine import Engine
+from limes.kernel.findings import Level
 from tests.doctor.patient import Patient
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from limes.app.cli import main
-from limes.app.doctor.finding import Level
 from limes.db.engine import Engine
+from limes.kernel.findings import Level
 from tests.doctor.patient import Patient
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from limes.app.doctor.finding import Level
 from limes.db.engine import Engine
+from limes.kernel.findings import Level
 from tests.doctor.patient import Patient
 
 RULE = {"resource": "storage/capacity", "commitment_durations": ["1 year"]}

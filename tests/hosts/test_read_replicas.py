@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from limes.app.composition.checks import problems_of
-from limes.app.doctor.finding import Level
 from limes.app.settings import parse
 from limes.db.base import bind
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
+from limes.kernel.findings import Level
 from limes.kernel.system import SystemClock
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare

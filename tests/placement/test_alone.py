@@ -9,8 +9,8 @@ from limes.app.cli import main
 from limes.app.composition.checks import check_http_process
 from limes.app.composition.common import all_databases
 from limes.app.doctor.examination import examine
-from limes.app.doctor.finding import Level
 from limes.kernel.errors import ConfigError
+from limes.kernel.findings import Level
 
 CONFIG = """
 database: {url: "sqlite:///placement.db"}

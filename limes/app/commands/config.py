@@ -104,8 +104,8 @@ def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks no service except, on request, the database. Problems are
     raised as `ConfigError`."""
     from limes.app.doctor.configuration import check_configuration
-    from limes.app.doctor.contents import lines_of
-    from limes.app.doctor.finding import counted
+    from limes.collector.checks import lines_of
+    from limes.kernel.findings import counted
 
     try:
         catalog, warnings = check_configuration()

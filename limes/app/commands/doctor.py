@@ -9,7 +9,7 @@ from limes.app.commands import terminal
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from limes.app.doctor.finding import Finding
+    from limes.kernel.findings import Finding
 
 _EXIT_CODES = {"ok": 0, "warning": 1, "problem": 2}
 _STYLES = {"ok": "green", "skipped": "dim", "warning": "bold yellow", "problem": "bold red"}

@@ -165,7 +165,7 @@ def as_json(report: Report) -> str:
 def print_report(console: "Console", report: Report) -> None:
     """Prints a table for each project that is gone and for each other kind of finding, and one line that counts them
     all. Tables fit 80 columns."""
-    from limes.app.doctor.finding import counted
+    from limes.kernel.findings import counted
 
     findings, outcomes = report.findings, report.outcomes
     projects = sorted({orphan.project_id for orphan in findings.orphans})

@@ -78,10 +78,12 @@ def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
 
 
 def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
-    """Returns one job that decides what people are told, and one or two for each sink; none if there are no sinks. Also
+    """Returns one job that decides which notifications to send, and one or two for each sink; none without sinks. Also
     returns their counters. Nothing is opened yet."""
     section = limes.settings.notifications
-    runs = OutcomeCounter("limes_notification_runs", "Runs of the job that decides what people are told", (), [()])
+    runs = OutcomeCounter(
+        "limes_notification_runs", "Runs of the job that decides which notifications to send", (), [()]
+    )
     deliveries = OutcomeCounter(
         "limes_notification_deliveries",
         "Looks for notifications to deliver to a sink; failure if it refused one or did not answer",

@@ -9,10 +9,11 @@ from keystoneauth1 import exceptions as ksa_errors
 from limes import backends
 from limes.app.composition.cluster import build_cluster, open_cloud
 from limes.app.context import Cluster
-from limes.app.doctor.finding import Context, Finding, ok, problem, skipped, warning
+from limes.app.doctor.context import Context
 from limes.auth.session import CloudSession
 from limes.backends import calls
 from limes.kernel.errors import BackendError, LimesError
+from limes.kernel.findings import Finding, ok, problem, skipped, warning
 
 _AT_ONCE = 4
 

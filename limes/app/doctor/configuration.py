@@ -9,13 +9,14 @@ from typing import Any
 from limes.app.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.app.composition.cluster import build_cluster
 from limes.app.composition.common import find_config
-from limes.app.doctor.finding import Context, Finding, counted, ok, problem, warning
+from limes.app.doctor.context import Context
 from limes.app.doctor.warnings import configuration_warnings, template_problems
 from limes.app.settings import read_yaml
 from limes.app.settings.load import KNOWN_VARIABLES
 from limes.catalog.catalog import Catalog
 from limes.commitments.rules import refs_without_zones
 from limes.kernel.errors import ConfigError
+from limes.kernel.findings import Finding, counted, ok, problem, warning
 
 _SECRET_KEYS = (
     ("database", "password"),

@@ -9,7 +9,7 @@ from peewee import Table
 
 from limes.app.databases import open_engine, open_placement_engine
 from limes.app.doctor.contents import check_contents
-from limes.app.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
+from limes.app.doctor.context import Context, compare_clocks
 from limes.app.doctor.postgresql import check_connections, check_pooler, check_standbys
 from limes.db.advice import (
     FREE_SPACE,
@@ -23,6 +23,7 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
 from limes.kernel.errors import LimesError, StartupError
+from limes.kernel.findings import Finding, ok, problem, skipped, warning
 from limes.placement.migrations import placement_migrations
 
 _UPGRADE = "limes db upgrade"

@@ -9,11 +9,12 @@ from pathlib import Path
 from limes.app.composition.cluster import open_cloud
 from limes.app.composition.collector import open_sink
 from limes.app.composition.mails import open_mailer, open_users
-from limes.app.doctor.finding import Context, Finding, ok, problem, skipped, warning
+from limes.app.doctor.context import Context
 from limes.app.doctor.warnings import template_problems
 from limes.audit.sinks import LogSink, WebhookSink
 from limes.backends.breaker import within
 from limes.kernel.errors import BackendOutage, LimesError
+from limes.kernel.findings import Finding, ok, problem, skipped, warning
 from limes.kernel.outgoing import GuardedSession
 from limes.notifications.settings import MailSettings
 
@@ -33,7 +34,7 @@ _NOTIFICATIONS = {
 def check_audit(context: Context) -> Iterator[Finding]:
     audit = context.settings.audit
     if not audit.sinks:
-        yield skipped("audit", "audit.sinks names none, so nobody is told of changes")
+        yield skipped("audit", "audit.sinks names none, so changes are not reported anywhere")
     for name in audit.sinks:
         yield _judge(context, f"audit.{name}", "events", open_sink(name, audit).try_out, _AUDIT[name])
 
@@ -41,7 +42,7 @@ def check_audit(context: Context) -> Iterator[Finding]:
 def check_notifications(context: Context) -> Iterator[Finding]:
     section = context.settings.notifications
     if not section.sinks:
-        yield skipped("notifications", "notifications.sinks names none, so nobody is told what needs somebody")
+        yield skipped("notifications", "notifications.sinks names none, so no notifications are sent")
         return
     for name in section.sinks:
         yield _judge(context, f"notifications.{name}", "notifications", _trial(context, name), _NOTIFICATIONS[name])

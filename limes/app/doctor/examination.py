@@ -9,9 +9,10 @@ from limes import __version__
 from limes.app.composition.checks import load_checkable_settings
 from limes.app.composition.common import find_config
 from limes.app.doctor import backends, configuration, database, delivery, keystone, policy
-from limes.app.doctor.finding import Context, Finding, Level, problem, skipped
+from limes.app.doctor.context import Context
 from limes.app.settings import Settings
 from limes.kernel.errors import ConfigError, LimesError
+from limes.kernel.findings import Finding, Level, problem, skipped
 from limes.kernel.redaction import HIDDEN, TELLING_KEY, pattern_of, redact, secrets_of
 from limes.kernel.system import Clock, SystemClock
 

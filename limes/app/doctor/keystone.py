@@ -9,9 +9,10 @@ from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import BaseIdentityPlugin
 
 from limes.app.composition.cluster import open_cloud
-from limes.app.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
+from limes.app.doctor.context import Context, compare_clocks
 from limes.auth.session import CloudSession, advise, describe, reason_of
 from limes.kernel.errors import BackendError, StartupError
+from limes.kernel.findings import Finding, ok, problem, skipped, warning
 
 _GRANT = "openstack role add --user USER --project PROJECT {}"
 _OURS = {

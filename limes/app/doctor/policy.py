@@ -7,13 +7,14 @@ from typing import Any
 
 from oslo_policy import policy as oslo
 
-from limes.app.doctor.finding import Context, Finding, ok, problem, warning
+from limes.app.doctor.context import Context
 from limes.app.liquid.app import RULES as LIQUID_RULES
 from limes.app.routes import DOCUMENTED_RULES
 from limes.app.settings import read_yaml
 from limes.auth.context import Identity
 from limes.auth.policy import Policy, Rule
 from limes.kernel.errors import ConfigError
+from limes.kernel.findings import Finding, ok, problem, warning
 from limes.placement.routes import documented_rules as placement_rules
 
 _NOBODY = Identity(user_id="somebody-with-a-token-and-no-role")

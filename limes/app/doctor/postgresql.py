@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from peewee import Select, fn
 
 from limes.app.databases import open_standbys, read_urls
-from limes.app.doctor.finding import Finding, ok, problem, skipped, warning
 from limes.app.settings import Settings
 from limes.collector.http import MOST_CONNECTIONS
 from limes.db.advice import advise_on_connection, reason_of
@@ -17,6 +16,7 @@ from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.db.pool import PostgresqlPool
 from limes.db.standbys import PrimaryPositions, Standby
 from limes.kernel.errors import LimesError, Unavailable
+from limes.kernel.findings import Finding, ok, problem, skipped, warning
 
 _PROCESS = Select(columns=[fn.pg_backend_pid()])
 _TRIES = 10

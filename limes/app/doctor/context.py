@@ -1,55 +1,16 @@
-"""The context that checks work in, and their findings."""
+"""The context that checks work in."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 from limes.app.settings import Settings
+from limes.kernel.findings import Finding, ok, problem, warning
 from limes.kernel.system import Clock, SystemClock
 
 _NOTICEABLE = 2.0
 """Seconds."""
 _MEND = "have NTP (chrony, systemd-timesyncd) set the clocks of all machines; timedatectl shows this one's"
-
-
-class Level(Enum):
-    """How bad it is, from the best to the worst."""
-
-    OK = "ok"
-    SKIPPED = "skipped"
-    """Could not be checked, because something else is wrong or not configured."""
-    WARNING = "warning"
-    """Works today, but will cause trouble one day."""
-    PROBLEM = "problem"
-    """Something does not work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result for one thing. `mend` says how to fix it, and is empty if there is nothing to do."""
-
-    check: str
-    """What was checked, for programs: `database.schema`."""
-    level: Level
-    message: str
-    mend: str = ""
-
-
-def ok(check: str, message: str) -> Finding:
-    return Finding(check, Level.OK, message)
-
-
-def skipped(check: str, message: str) -> Finding:
-    return Finding(check, Level.SKIPPED, message)
-
-
-def warning(check: str, message: str, mend: str) -> Finding:
-    return Finding(check, Level.WARNING, message, mend)
-
-
-def problem(check: str, message: str, mend: str) -> Finding:
-    return Finding(check, Level.PROBLEM, message, mend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +37,3 @@ def compare_clocks(check: str, ahead: float, server: str, tolerance: float) -> F
     if abs(ahead) > _NOTICEABLE:
         return warning(check, text, _MEND)
     return ok(check, f"this machine's clock agrees with {server}")
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun: `1 service`, `2 services`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
