@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from limes.db.engine import Engine
 from limes.kernel import redaction
-from limes.kernel.memory import tune_garbage_collector
+from limes.kernel.system import tune_garbage_collector
 from tests.setup.needs import POSTGRESQL, RABBITMQ, REAL
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone

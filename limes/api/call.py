@@ -18,8 +18,7 @@ from limes.catalog.catalog import Catalog, Page, Ref, Selection, select
 from limes.db.engine import Engine
 from limes.kernel import logs
 from limes.kernel.errors import BadRequest, Forbidden
-from limes.projects.lookup import Place
-from limes.projects.scope import Where
+from limes.projects.scope import Place, Where
 from limes.quota.rules import Permissions
 from limes.web import call as web
 from limes.web import operation as web_operation

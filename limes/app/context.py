@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from limes.app.settings import Settings
-from limes.audit.events import LIMES, Initiator
-from limes.audit.quota_step import Reason
+from limes.audit.events import LIMES, Initiator, Reason
 from limes.backends.loader import Backends
 from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine

@@ -9,7 +9,7 @@ from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
 from limes.db.watch import WITH_PRIMARY, WITH_STANDBY, Patience
 from limes.kernel.errors import ConfigError, StartupError
-from limes.kernel.urls import hosts_of
+from limes.kernel.redaction import hosts_of
 
 _IMPATIENT = "connect_timeout=1&tcp_user_timeout=5000"
 """libpq's parameters for a server that another one can stand in for. Those of the URL have precedence."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from limes.app.context import Limes
-from limes.audit.quota_step import QuotaStep, Reason
+from limes.audit.events import QuotaStep, Reason
 from limes.autogrow import figures as autogrow_figures
 from limes.autogrow import queries as autogrow
 from limes.autogrow.advice import AutogrowBounds, describe_allocation, describe_demand, find_bounds
@@ -23,8 +23,8 @@ from limes.catalog.catalog import AutogrowRule, Catalog, Ref
 from limes.catalog.queries import resource_ids
 from limes.db.engine import Engine
 from limes.kernel.units import Unit, effective
-from limes.projects.scrape import Scrape
 from limes.projects.scrapes import Figures as ScrapeFigures
+from limes.projects.scrapes import Scrape
 from limes.quota import change_log
 from limes.quota import queries as quota_queries
 from limes.quota.change_log import scope_of

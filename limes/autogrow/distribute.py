@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from limes.app.context import Limes
-from limes.audit.quota_step import QuotaStep, Reason
+from limes.audit.events import QuotaStep, Reason
 from limes.autogrow import figures as autogrow_figures
 from limes.autogrow import queries
 from limes.autogrow.advice import AutogrowBounds

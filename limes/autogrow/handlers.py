@@ -2,10 +2,10 @@
 
 from limes.api.call import Call
 from limes.api.preconditions import condition_of
-from limes.audit.quota_step import What
+from limes.audit.events import What
 from limes.autogrow import bodies as autogrow_bodies
 from limes.autogrow.set_bounds import set_domain_bounds, set_project_bounds
-from limes.projects.lookup import find
+from limes.projects.scope import find
 from limes.quota.answers import render_refusals, render_warnings, status_of
 from limes.web.call import Answer, RequestBody
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from peewee import JOIN, fn
 
-from limes.audit.quota_step import What
+from limes.audit.events import What
 from limes.autogrow.models import ProjectAZQuota, UsageChanges
 from limes.catalog.models import Job, Resource, Service
 from limes.catalog.queries import lock_resources

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
-from limes.audit.quota_step import QuotaStep, What
+from limes.audit.events import QuotaStep, What
 from limes.autogrow.advice import largest_minimum
 from limes.autogrow.compute import autogrow_rule, compute_quota
 from limes.autogrow.queries import autogrow_bounds, mark_due, write_autogrow_bounds
@@ -22,8 +22,8 @@ from limes.catalog.queries import lock_resources, resource_ids
 from limes.commitments.commitment import Status
 from limes.db.transactions import atomic
 from limes.kernel.units import UnitError
-from limes.projects.lookup import Place, find_domain, find_project, not_ready
 from limes.projects.queries import ProjectRow, projects_of_domain, these
+from limes.projects.scope import Place, find_domain, find_project, not_ready
 from limes.quota import change_log
 from limes.quota.change_log import scope_of
 from limes.quota.changes import QuotaOutcome, project_tag, read_amount, without_quota

@@ -1,11 +1,12 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
-from limes.backends.amounts import UNLIMITED, BackendQuota, Unlimited, limited
 from limes.backends.base import (
     NO_DEMAND,
+    UNLIMITED,
     AZCapacity,
     AZDemand,
     AZUsage,
+    BackendQuota,
     CapacityBackend,
     CapacityReport,
     Demand,
@@ -15,8 +16,10 @@ from limes.backends.base import (
     QuotaBackend,
     ResourceDemand,
     ResourceUsage,
+    Unlimited,
     UsageReport,
     add_usage,
+    limited,
 )
 from limes.backends.plugin import (
     NOT_EMPTY,

@@ -14,8 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from limes.backends import calls
-from limes.backends.amounts import BackendQuota
-from limes.backends.base import CapacityBackend, DiscoveryBackend, DomainInfo, ProjectInfo, QuotaBackend, UsageReport
+from limes.backends.base import (
+    BackendQuota,
+    CapacityBackend,
+    DiscoveryBackend,
+    DomainInfo,
+    ProjectInfo,
+    QuotaBackend,
+    UsageReport,
+)
 from limes.catalog.catalog import Catalog, ServiceDef
 from limes.kernel.errors import BackendError
 

@@ -11,8 +11,7 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
-from limes.backends.amounts import UNLIMITED, BackendQuota, limited
-from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.base import UNLIMITED, BackendQuota, CapacityBackend, DiscoveryBackend, QuotaBackend, limited
 from limes.catalog.catalog import ANY_AZ, ResourceDef
 from limes.kernel.errors import BackendError
 from limes.kernel.outgoing import DEFAULT_LIMITS, AnswerLimits, GuardedSession, TimedAdapter, keystone_session

@@ -13,8 +13,17 @@ from typing import Any
 
 import orjson
 
-from limes.backends.amounts import Unlimited, limited
-from limes.backends.base import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport, add_capacity, add_usage
+from limes.backends.base import (
+    AZCapacity,
+    AZUsage,
+    CapacityReport,
+    ResourceUsage,
+    Unlimited,
+    UsageReport,
+    add_capacity,
+    add_usage,
+    limited,
+)
 from limes.catalog.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
 from limes.kernel.errors import BackendError
 from limes.kernel.units import MAX_AMOUNT

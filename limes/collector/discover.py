@@ -27,7 +27,7 @@ from limes.lifetimes import queries as lifetimes
 from limes.metering.queries import note_names
 from limes.metering.usage import end_metering
 from limes.projects import discovery as queries
-from limes.projects.lookup import find_domain, find_project
+from limes.projects.scope import find_domain, find_project
 from limes.quota import change_log
 from limes.quota.queries import add_quotas
 from limes.requests.pass_on import outlive_projects

@@ -13,8 +13,7 @@ import threading
 from functools import partial
 
 from limes.app.context import Limes
-from limes.audit.events import Scope
-from limes.audit.quota_step import QuotaStep, Reason
+from limes.audit.events import QuotaStep, Reason, Scope
 from limes.autogrow import queries as autogrow
 from limes.autogrow.compute import autogrow_rule
 from limes.autogrow.figures import SET_BY_PEOPLE, mark_desynced

@@ -7,8 +7,8 @@ from peewee import Case, fn
 
 from limes.catalog.catalog import Ref
 from limes.catalog.models import AZResource, Resource, Service
-from limes.commitments.conditions import IS_LIVE
 from limes.commitments.models import Commitment
+from limes.commitments.queries import IS_LIVE
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, first_value, made, rows, value

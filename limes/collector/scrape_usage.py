@@ -19,7 +19,7 @@ import orjson
 from limes.app.context import Limes
 from limes.autogrow.compute import autogrow_rule, on_scrape
 from limes.backends import AZUsage, BackendError, ResourceUsage, UsageReport, calls
-from limes.backends.amounts import to_stored
+from limes.backends.base import to_stored
 from limes.catalog import queries as catalog_queries
 from limes.commitments.settle import settle_waiting
 from limes.db.transactions import atomic
@@ -28,8 +28,7 @@ from limes.kernel.units import MAX_AMOUNT
 from limes.projects import scrapes as queries
 from limes.projects import tasks
 from limes.projects.claims import never, next_pause
-from limes.projects.scrape import Listener, Scrape, project_info
-from limes.projects.scrapes import AZRow, Figures, Outcome, ResourceRow
+from limes.projects.scrapes import AZRow, Figures, Listener, Outcome, ResourceRow, Scrape, project_info
 from limes.projects.tasks import ProjectTask
 from limes.quota import change_log
 from limes.quota.push_quota import find_drift

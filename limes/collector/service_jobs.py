@@ -17,7 +17,7 @@ from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import Job, counted
 from limes.collector.scrape_usage import claim_scrapes, give_back, scrape_project
 from limes.kernel.metrics import OutcomeCounter
-from limes.projects.scrape import Listener
+from limes.projects.scrapes import Listener
 from limes.quota.push_quota import push_next
 
 T = TypeVar("T")

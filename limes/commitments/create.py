@@ -23,8 +23,8 @@ from limes.db.transactions import atomic, snapshot
 from limes.kernel.errors import Conflict, Forbidden, Unprocessable
 from limes.kernel.units import Unit
 from limes.kernel.validation.shape import stored
-from limes.projects.lookup import find_project
 from limes.projects.queries import ProjectRow
+from limes.projects.scope import find_project
 from limes.quota.queries import project_quotas_by_resource
 
 

@@ -9,9 +9,9 @@ from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
 from limes.catalog.models import AZResource
 from limes.commitments.claims import Balance, Claims
 from limes.commitments.commitment import LIVE, Status
-from limes.commitments.conditions import renews_itself, was_renewed
 from limes.commitments.models import Commitment, CommitmentUse
 from limes.commitments.plan import DayOfUse
+from limes.commitments.queries import renews_itself, was_renewed
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, collected, mapping, rows, value, writes

@@ -12,7 +12,7 @@ from limes.commitments.commitment import Status
 from limes.commitments.store import CommitmentView
 from limes.kernel.errors import BadRequest, Forbidden, NotFound
 from limes.kernel.validation.shape import stored
-from limes.projects.lookup import find_project
+from limes.projects.scope import find_project
 from limes.web.call import Answer
 
 HISTORY = Flag("history", "Show commitments that have ended, too.")

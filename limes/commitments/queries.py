@@ -9,8 +9,7 @@ import peewee
 from peewee import Select, Value, fn
 
 from limes.catalog.models import Resource, Service
-from limes.commitments.commitment import Commitment, Status
-from limes.commitments.conditions import IS_LIVE
+from limes.commitments.commitment import LIVE, Commitment, Status
 from limes.commitments.models import Commitment as Stored
 from limes.commitments.models import CommitmentKey
 from limes.db.compiled import Compiled, any_of
@@ -18,6 +17,21 @@ from limes.db.engine import Engine
 from limes.db.query import Node, column, distinct, first, made, value, writes
 from limes.kernel.errors import Conflict, NotFound
 from limes.projects.models import Project
+
+
+def renews_itself(commitment: Any) -> Any:
+    """The condition that nobody needs to act before a commitment's end."""
+    return commitment.auto_renews & (commitment.renewal_error == "")
+
+
+def was_renewed(commitment: Any) -> Any:
+    following = Stored.alias("following")
+    is_live = following.status.in_(["planned", "pending", "confirmed"])
+    return fn.EXISTS(following.select(following.id).where(following.predecessor == commitment.id, is_live))
+
+
+IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
+
 
 _NAMES = tuple(field.name for field in fields(Commitment))
 COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)

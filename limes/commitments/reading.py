@@ -13,7 +13,7 @@ import orjson
 from pydantic import Field
 
 from limes.app.context import Limes
-from limes.backends.amounts import is_forbidden
+from limes.backends.base import is_forbidden
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import ANY_AZ, Selection
 from limes.commitments import events as commitment_events
@@ -28,8 +28,7 @@ from limes.db.engine import Engine
 from limes.db.transactions import atomic, snapshot
 from limes.kernel.errors import NotFound
 from limes.kernel.validation.shape import Amount, Shape, Unit
-from limes.projects.lookup import find_project
-from limes.projects.scope import EVERYWHERE, NamedResource, Scope, Where, named_resources, scope_of
+from limes.projects.scope import EVERYWHERE, NamedResource, Scope, Where, find_project, named_resources, scope_of
 from limes.quota.queries import project_quotas_by_resource
 from limes.usage import sums as kept_sums
 from limes.usage.project_sums import Among

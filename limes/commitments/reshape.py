@@ -18,7 +18,7 @@ from limes.commitments.rules import Rate, conversion_rates
 from limes.commitments.store import Change, CommitmentView
 from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, NotFound, Unprocessable
-from limes.projects.lookup import find_project
+from limes.projects.scope import find_project
 
 
 @dataclass(frozen=True, slots=True)

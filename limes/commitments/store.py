@@ -17,7 +17,7 @@ from limes.app.context import Limes
 from limes.audit.events import CommitmentStep
 from limes.autogrow.compute import autogrow_rule, raise_to_demand
 from limes.autogrow.queries import mark_due
-from limes.backends.amounts import is_forbidden
+from limes.backends.base import is_forbidden
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources
@@ -32,7 +32,7 @@ from limes.commitments.rules import check_duration, committable_resource
 from limes.kernel.errors import Conflict, NotFound, NotReady, Unprocessable
 from limes.kernel.units import Unit
 from limes.projects import queries as project_queries
-from limes.projects.lookup import find_project, not_ready
+from limes.projects.scope import find_project, not_ready
 from limes.quota import change_log
 from limes.quota import queries as quota_queries
 from limes.quota.change_log import scope_of

@@ -13,7 +13,7 @@ import psycopg2.extensions
 from limes.db.pool import Pooler, PostgresqlPool, SessionSettings, SqlitePool
 from limes.db.watch import Patience, Watch
 from limes.kernel.errors import StartupError
-from limes.kernel.urls import hosts_of, split_url
+from limes.kernel.redaction import hosts_of, split_url
 
 Dialect = Literal["sqlite", "postgresql"]
 # SQLite's write lock is not given in turn but by chance, so the wait has to be long. It is set first:

@@ -1,7 +1,7 @@
 """Numbered, forward-only migrations. The schema is brought up by `limes db upgrade` and only checked at start.
 
 The Limes half and the Placement half each have a folder of files and a history table; both may live in one database. A
-file has a function `up(migrator, db)`, with frozen copies of the models that it needs, or `STEPS` (limes.db.steps) if
+file has a function `up(migrator, db)`, with frozen copies of the models that it needs, or `STEPS` (limes.db.migrate) if
 it locks a table that was there before. A released file never changes, and the previous release must be able to work
 with the schema after each step of a new file, as its processes do meanwhile.
 
@@ -21,18 +21,47 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import peewee
 from peewee import Select, Table, fn
 from playhouse.migrations import Migration, Runner
 
 from limes.db.advice import advise_on_schema
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
-from limes.db.steps import AGAINST_ALL, Fill, Step
 from limes.db.watch import unlimited
 from limes.kernel.errors import StartupError
+
+AGAINST_ALL = "ACCESS EXCLUSIVE"
+"""Blocks readers of the table. For ALTER TABLE. Such a step reads no rows, so that it only takes a moment."""
+AGAINST_WRITERS = "EXCLUSIVE"
+"""Blocks writers and row locks. For indexes, triggers and foreign keys."""
+AGAINST_CHANGES = "SHARE ROW EXCLUSIVE"
+"""Blocks writers; foreign keys may lock rows. For triggers and foreign keys on a table that others refer to: a
+transaction that has written what the step locks next may still have to look at rows of this one."""
+AGAINST_NOBODY = "SHARE UPDATE EXCLUSIVE"
+"""Others read and write, but there is no VACUUM. For VALIDATE CONSTRAINT."""
+
+
+@dataclass(frozen=True)
+class Step:
+    up: Callable[[Any, peewee.Database], Any]
+    """Called with the migrator and the database, as `up` of a file."""
+    locks: Mapping[str, str] = field(default_factory=dict)
+    """Tables that were there before, with one of the above, in the order of `limes.app.models.LOCK_ORDER`."""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Many short transactions, which lock nothing but the rows that each of them fills."""
+
+    batch: Callable[[peewee.Database, int], int | None]
+    """Fills some rows behind an id, in the order of ids. Returns the last id, or None if there are no more. It may be
+    called again from 0, and then leaves what is filled already."""
+
 
 log = logging.getLogger(__name__)
 # Any number that no other program uses in this database: two upgrades at once take turns.

@@ -25,7 +25,7 @@ from limes.kernel.calendar import DAY, HOUR, day_of, month_of, next_month, rende
 from limes.kernel.errors import Unavailable
 from limes.kernel.units import MAX_STORED, effective, effective_total
 from limes.projects.queries import domains
-from limes.projects.scrape import Scrape
+from limes.projects.scrapes import Scrape
 from limes.quota.queries import domain_quotas_by_resource
 from limes.usage import sums as kept_sums
 from limes.usage.project_sums import Among, Level

@@ -8,9 +8,22 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from limes.kernel.urls import split_url
+_PARTS = re.compile(r"(?P<before>[^/?#]*://(?:[^/?#]*@)?)(?P<hosts>[^/?#]*)(?P<after>.*)", re.DOTALL)
+
+
+def split_url(url: str) -> SplitResult:
+    """Like `urlsplit`, with the first of several hosts. Raises `ValueError` if it is not a URL."""
+    match = _PARTS.fullmatch(url)
+    return urlsplit(url if match is None else f"{match['before']}{match['hosts'].split(',')[0]}{match['after']}")
+
+
+def hosts_of(url: str) -> list[str]:
+    """Returns the hosts of a URL, each with its port if there is one. A URL without any has one that is empty."""
+    match = _PARTS.fullmatch(url)
+    return match["hosts"].split(",") if match else [""]
+
 
 HIDDEN = "***"
 TELLING_KEY = re.compile(r"passw|passcode|secret|token|api_?key", re.IGNORECASE)

@@ -7,8 +7,8 @@ from limes.db.transactions import snapshot
 from limes.lifetimes import queries
 from limes.lifetimes.queries import LifetimeFilter, LifetimeRow
 from limes.lifetimes.rules import Followed, compare, find, followed_resources
-from limes.projects.lookup import find_domain, find_project
-from limes.projects.scrape import Scrape
+from limes.projects.scope import find_domain, find_project
+from limes.projects.scrapes import Scrape
 
 _BATCH = 1000
 

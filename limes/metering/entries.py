@@ -10,10 +10,9 @@ from typing import NamedTuple
 from limes.kernel import calendar
 from limes.kernel.calendar import DAY, Bucket, Granularity, day_of, render_time
 from limes.kernel.errors import BadRequest
-from limes.metering.rules import Account
+from limes.metering.rules import Account, MonthUnits
 from limes.metering.settings import MeteringSettings
 from limes.metering.source_queries import NO_FILTER, Meter, MeterFilter, Month, Names
-from limes.metering.units import MonthUnits
 
 
 @dataclass(frozen=True, slots=True)

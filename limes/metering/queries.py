@@ -12,8 +12,8 @@ from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, collected, column, tuples, writes
 from limes.metering.models import MeteredProject, MeteredUnit, UsageGap, UsageStep
+from limes.metering.rules import MonthUnits
 from limes.metering.source_queries import Meter
-from limes.metering.units import MonthUnits
 from limes.projects.models import Domain, Project, ProjectAZResource, ProjectResource, ProjectService
 
 PENDING = 2**62

@@ -16,11 +16,10 @@ from limes.metering import queries as metering
 from limes.metering import source_queries as sources
 from limes.metering.accounts import Correction, State
 from limes.metering.entries import ClosedMonths, UsageEntry, UsageQuery
-from limes.metering.rules import add, add_zones
+from limes.metering.rules import MonthUnits, add, add_zones
 from limes.metering.source_queries import Meter, Month, Names, StoredAccount
 from limes.metering.sources import Sources, VersionedAccount, load_sources, window_at
-from limes.metering.units import MonthUnits
-from limes.projects.lookup import find_domain, find_project
+from limes.projects.scope import find_domain, find_project
 
 _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """How many projects are computed together, by the shortest time in the report."""

@@ -6,11 +6,13 @@ is 180.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
-from limes.catalog.catalog import ANY_AZ
+from limes.catalog.catalog import ANY_AZ, Ref
+from limes.kernel.calendar import month_of, next_month
 
 
 class Step(NamedTuple):
@@ -175,3 +177,23 @@ def add(earlier: Account, later: Account) -> Account:
 def _choose(choose: Callable[[list[int]], int], one: int | None, other: int | None) -> int | None:
     known = [value for value in (one, other) if value is not None]
     return choose(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class MonthUnits:
+    """A month has the last unit that its resource had in it. Amounts are not converted."""
+
+    noted: Mapping[Ref, Sequence[tuple[int, str]]] = field(default_factory=dict)
+    """Since when a resource had a unit, in order."""
+
+    def at(self, ref: Ref, time: int) -> str | None:
+        """Returns the unit of the month of this time; None if none was ever noted."""
+        known = self.noted.get(ref)
+        if not known:
+            return None
+        end = next_month(month_of(time))
+        # before the first one was noted, it was most likely the same
+        return next((unit for since, unit in reversed(known) if since < end), known[0][1])
+
+    def differ(self, months: Sequence[int]) -> bool:
+        return any(len({self.at(ref, month) for month in months}) > 1 for ref in self.noted)

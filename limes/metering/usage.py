@@ -8,7 +8,7 @@ from limes.metering import queries
 from limes.metering.accounts import last_usages
 from limes.metering.queries import GapRow, StepRow
 from limes.metering.source_queries import ScrapeTimes, scrape_times
-from limes.projects.scrape import Scrape
+from limes.projects.scrapes import Scrape
 
 Place = tuple[int, str]
 """A resource (id) and an AZ."""

@@ -6,7 +6,7 @@ from typing import Any
 import falcon
 
 from limes.kernel.errors import BadRequest
-from limes.placement import microversion
+from limes.placement import operation as microversion
 from limes.placement.call import PlacementCollaborators
 from limes.placement.errors import InvalidValue
 from limes.placement.operation import PlacementApi, PlacementErrors

@@ -5,6 +5,7 @@ Media types have no case, and a list in an Accept header may have empty entries.
 """
 
 import html
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,12 +19,47 @@ from falcon.util import mediatypes
 
 from limes.kernel import errors
 from limes.placement import errors as own
-from limes.placement import microversion
+from limes.placement import operation as microversion
 from limes.placement.call import Answer, Call, PlacementCollaborators
+from limes.placement.errors import InvalidBody, UnacceptableVersion
 from limes.placement.search.render import dump
 from limes.web import operation as web
 from limes.web.call import identity_of
 from limes.web.errors import PlainErrors, shortened
+
+MIN = 0
+MAX = 39
+HEADER = "openstack-api-version"
+SERVICE = "placement"
+
+_VERSION = re.compile(r"(-?\d{1,99})\.(-?\d{1,99})")
+
+
+def text(version: int) -> str:
+    return f"1.{version}"
+
+
+@lru_cache(maxsize=256)  # refusals are not cached
+def negotiate(header: str | None) -> int:
+    """Returns the version that the header's last entry for `placement` asks for; 1.0 where there is none. The header
+    may name several services, separated by commas. `latest` means the newest. Raises `InvalidBody` for what is no
+    version, and `UnacceptableVersion` for one that this server does not speak."""
+    wanted = None
+    for entry in (header or "").split(","):
+        words = entry.split(maxsplit=1)
+        if len(words) == 2 and words[0].lower() == SERVICE:
+            wanted = words[1].rstrip()
+    if wanted is None:
+        return MIN
+    if wanted == "latest":
+        return MAX
+    match = _VERSION.fullmatch(wanted)
+    if match is None:
+        raise InvalidBody(f"Invalid microversion: invalid version string: {wanted[:100]}")
+    major, minor = int(match[1]), int(match[2])
+    if major != 1 or not MIN <= minor <= MAX:
+        raise UnacceptableVersion(f"Invalid microversion: Unacceptable version header: {wanted}")
+    return minor
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from limes.auth.policy import Rule
-from limes.placement import microversion
+from limes.placement import operation as microversion
 from limes.placement.call import Answer, Call, PlacementPolicy
 from limes.placement.handlers import allocation, inventory, usage, vocabulary
 from limes.placement.handlers import resource_provider as provider

@@ -3,15 +3,19 @@
 As in all transactions, `project_resources` are locked before `project_services`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from peewee import JOIN, Case, fn
 
+from limes.app.context import Limes
+from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.db.compiled import any_of, keep, lock
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, columns_of, first, first_value, made, writes, writes_for
+from limes.projects import tasks
 from limes.projects.models import Project, ProjectAZResource, ProjectResource, ProjectService
 
 
@@ -208,3 +212,30 @@ def less_used(stored: Figures, present: Figures) -> set[int]:
         for place, row in stored.azs.items()
         if place[0] in present.resources and (place not in present.azs or present.azs[place].usage < row.usage)
     }
+
+
+def project_info(task: tasks.ProjectTask) -> ProjectInfo:
+    """Returns the project as backends know it."""
+    domain = DomainInfo(task.domain_uuid, task.domain_name)
+    return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain, task.scrape_state)
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """A service of a project, whose figures are written in the present transaction."""
+
+    task: tasks.ProjectTask
+    ids: Mapping[str, int]
+    """Of the service's resources, by name."""
+    stored: Figures
+    """What was there before. The rows are locked."""
+    present: Figures
+    usages: Mapping[str, ResourceUsage]
+    """The backend's report, by resource."""
+    now: float
+
+
+Listener = Callable[[Limes, Scrape], None]
+"""Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. These are
+written after it, and what it writes goes to PostgreSQL with them, unless there is a read after that; so no count of
+rows comes back."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 
 from limes.api.answers import Link, TemporaryQuota, render_temporary, unit_of
-from limes.audit.quota_step import What
+from limes.audit.events import What
 from limes.catalog.catalog import Catalog, Ref
 from limes.kernel.units import Unit as UnitOfResource
 from limes.kernel.validation.shape import Amount, Shape, Time, Unit, one_of

@@ -13,15 +13,14 @@ from functools import partial
 
 from limes.app.context import Limes
 from limes.audit import events, outbox
-from limes.audit.events import CommitmentStep, Event, Scope, render
-from limes.audit.quota_step import QuotaStep, Reason, What
+from limes.audit.events import CommitmentStep, Event, QuotaStep, Reason, Scope, What, render
 from limes.catalog.catalog import Ref
 from limes.db.transactions import snapshot
 from limes.kernel.units import Unit
 from limes.projects.discovery import quotas_of_vanished
-from limes.projects.lookup import Place, find
 from limes.projects.pushes import mark_desynced
 from limes.projects.queries import DomainRow, ProjectRow
+from limes.projects.scope import Place, find
 from limes.projects.tasks import ProjectTask
 from limes.quota import history
 from limes.quota.changes import QuotaOutcome

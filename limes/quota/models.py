@@ -19,7 +19,7 @@ class QuotaHistory(BaseModel):
     """Empty, like the next one, for what concerns the whole project."""
     resource_name = TextField()
     what = TextField()
-    """As `limes.audit.quota_step.What`; `reason` as `Reason` there."""
+    """As `limes.audit.events.What`; `reason` as `Reason` there."""
     old = BigIntegerField(null=True)
     new = BigIntegerField(null=True)
     reason = TextField()

@@ -30,7 +30,7 @@ from limes.projects import tasks
 from limes.projects.claims import never, next_pause
 from limes.projects.pushes import drifted_services
 from limes.projects.queries import ProjectRow
-from limes.projects.scrape import project_info
+from limes.projects.scrapes import project_info
 from limes.projects.tasks import ProjectTask
 from limes.quota import change_log
 from limes.quota import queries as quota_queries

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import peewee
 from peewee import JOIN, fn
 
-from limes.audit.quota_step import What
+from limes.audit.events import What
 from limes.autogrow.models import ProjectAZQuota
 from limes.catalog.catalog import Ref
 from limes.catalog.models import AZResource, Resource, Service

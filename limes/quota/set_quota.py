@@ -25,8 +25,8 @@ from limes.catalog.queries import lock_resources, raw_capacities, resource_ids
 from limes.db.transactions import atomic
 from limes.kernel.errors import BadRequest, Conflict
 from limes.kernel.units import UnitError, beyond_capacity, effective
-from limes.projects.lookup import Place, Target, find, find_project, ids_of, not_ready
 from limes.projects.queries import DomainRow, ProjectRow
+from limes.projects.scope import Place, Target, find, find_project, ids_of, not_ready
 from limes.quota import change_log, hierarchy
 from limes.quota import changes as quota_changes
 from limes.quota import queries as quota_queries

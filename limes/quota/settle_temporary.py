@@ -15,14 +15,14 @@ from itertools import groupby
 from typing import Any
 
 from limes.app.context import Limes
-from limes.audit.quota_step import Reason
+from limes.audit.events import Reason
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources, resource_ids
 from limes.kernel.errors import LimesError, NotFound
 from limes.notifications.outbox import announce
 from limes.notifications.rules import TEMPORARY_QUOTA_ENDED
-from limes.projects.lookup import Place, Target, find
 from limes.projects.queries import ProjectRow
+from limes.projects.scope import Place, Target, find
 from limes.quota import temporary_queries as queries
 from limes.quota.changes import ALL_PERMISSIONS, QuotaUpdate
 from limes.quota.hierarchy import judge

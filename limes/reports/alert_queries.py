@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, Case, fn
 
-from limes.commitments import conditions as commitments_conditions
+from limes.commitments import queries as commitments_conditions
 from limes.commitments.models import Commitment
 from limes.db.compiled import Select, any_of
 from limes.db.query import Node, made, rows

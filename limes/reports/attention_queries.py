@@ -10,8 +10,8 @@ import peewee
 from peewee import Case, fn
 
 from limes.catalog.models import Capacitor, Resource, Service
-from limes.commitments.conditions import renews_itself, was_renewed
 from limes.commitments.models import Commitment
+from limes.commitments.queries import renews_itself, was_renewed
 from limes.db.compiled import Select, any_of
 from limes.db.query import Node, rows, value
 from limes.projects.models import Domain, Project, ProjectResource, ProjectService

@@ -11,8 +11,8 @@ from limes.commitments.claims import Claims
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
 from limes.projects import queries as projects
-from limes.projects.lookup import find_domain
 from limes.projects.queries import DomainRow, ScrapeRange
+from limes.projects.scope import find_domain
 from limes.quota.changes import domain_tag, tag_of_domain
 from limes.quota.queries import domain_quota_sums, domain_quotas_by_resource
 from limes.quota.temporary import TemporaryQuota

@@ -12,7 +12,7 @@ from peewee import JOIN, Case, fn
 
 from limes.audit.models import OutboxEvent
 from limes.autogrow.queries import JOB_PREFIX, computed_resources
-from limes.backends.scrape_problem import PROJECT_PLACEHOLDER
+from limes.backends.calls import PROJECT_PLACEHOLDER
 from limes.catalog.models import AZResource, Job, Service
 from limes.commitments.models import Commitment
 from limes.db.compiled import any_of

@@ -11,13 +11,13 @@ from functools import partial
 from limes.app.context import Limes
 from limes.autogrow.advice import Adviser, AutogrowAdvice
 from limes.autogrow.distribute import ExplainedAllocation, explain_allocation
-from limes.backends.amounts import is_forbidden
+from limes.backends.base import is_forbidden
 from limes.catalog.catalog import ANY_AZ, Behavior, Ref
 from limes.catalog.queries import resource_ids
 from limes.commitments.rules import beyond_quota, committable_azs
 from limes.db.transactions import snapshot
-from limes.projects.lookup import Place, find, ids_of
 from limes.projects.queries import ProjectRow
+from limes.projects.scope import Place, find, ids_of
 from limes.quota import hierarchy, history
 from limes.quota.changes import without_quota
 from limes.quota.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds

@@ -9,7 +9,7 @@ from limes.app.context import Limes
 from limes.autogrow.compute import autogrow_rule
 from limes.autogrow.figures import projects_by_names, read_committed, read_usage
 from limes.autogrow.rules import demand_by_az
-from limes.backends.scrape_problem import without_project
+from limes.backends.calls import without_project
 from limes.catalog.catalog import Ref, Selection
 from limes.catalog.queries import resource_ids
 from limes.db.transactions import snapshot

@@ -6,8 +6,8 @@ from msgspec import structs
 from pydantic import Field
 
 from limes.api.answers import Id, Link, Named, TemporaryQuota, render_temporary
-from limes.backends.amounts import is_forbidden
-from limes.backends.scrape_problem import find_problem
+from limes.backends.base import is_forbidden
+from limes.backends.calls import find_problem
 from limes.catalog.catalog import Behavior, Ref, ResourceDef, Selection, ServiceDef
 from limes.kernel.validation.shape import Amount, Shape, Time
 from limes.quota.queries import ProjectResourceRow

@@ -12,8 +12,8 @@ from limes.catalog.queries import all_ids
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
 from limes.projects import queries as projects
-from limes.projects.lookup import find_domain, find_project
 from limes.projects.queries import ProjectRow, these
+from limes.projects.scope import find_domain, find_project
 from limes.quota import temporary_queries as temporary_quotas
 from limes.quota.changes import project_tag, tag_of_project
 from limes.quota.queries import Bounds, ProjectResourceRow

@@ -8,15 +8,14 @@ project or domain before it looks for open requests and earlier approvals.
 from collections.abc import Collection, Sequence
 
 from limes.app.context import Limes
-from limes.audit.events import of_job
-from limes.audit.quota_step import What
+from limes.audit.events import What, of_job
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import resource_ids
 from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, Unprocessable
 from limes.kernel.units import UnitError
-from limes.projects.lookup import Place, Target, find, ids_of, not_ready
 from limes.projects.queries import ProjectRow
+from limes.projects.scope import Place, Target, find, ids_of, not_ready
 from limes.quota.changes import QuotaChange, QuotaOutcome, read_amount, without_quota
 from limes.quota.hierarchy import DOMAIN_QUOTA_GROWS
 from limes.quota.queries import SetByPeople, domain_quotas_by_name, project_quotas_by_name

@@ -14,8 +14,8 @@ from limes.catalog.catalog import Ref
 from limes.db.transactions import atomic
 from limes.kernel.errors import LimesError, NotFound, Unprocessable
 from limes.kernel.units import UnitError
-from limes.projects.lookup import Place
 from limes.projects.queries import ProjectRow
+from limes.projects.scope import Place
 from limes.quota.changes import QuotaChange, QuotaOutcome, read_amount
 from limes.quota.set_quota import push_changes
 from limes.quota.temporary import when

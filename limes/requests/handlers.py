@@ -5,9 +5,9 @@ from collections.abc import Callable
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Names, Text, WholeNumber
 from limes.app.context import Limes
-from limes.audit.quota_step import What
+from limes.audit.events import What
 from limes.kernel.errors import BadRequest, NotFound
-from limes.projects.lookup import Place, find
+from limes.projects.scope import Place, find
 from limes.quota.answers import render_refusals, status_of
 from limes.quota.bodies import changes_with_set, quota_changes
 from limes.quota.changes import QuotaOutcome

@@ -38,7 +38,7 @@ class QuotaRequestAmount(BaseModel):
     service_type = TextField()
     resource_name = TextField()
     what = TextField(constraints=[Check("what IN ('quota', 'max_quota', 'min_quota')")])
-    """As `limes.audit.quota_step.What`."""
+    """As `limes.audit.events.What`."""
     present = BigIntegerField()
     """When it was asked for."""
     wanted = BigIntegerField(constraints=[Check("wanted >= 0")])

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limes.app.context import Limes
-from limes.audit.events import Scope
-from limes.audit.quota_step import What
+from limes.audit.events import Scope, What
 from limes.autogrow.queries import autogrow_bounds
 from limes.autogrow.set_bounds import WantedBound, refuse_bounds, set_project_bounds
 from limes.catalog.catalog import Ref
@@ -19,8 +18,8 @@ from limes.catalog.queries import lock_resources, resource_ids
 from limes.db.engine import Engine
 from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, Forbidden
-from limes.projects.lookup import Place, find_domain
 from limes.projects.queries import ProjectRow, projects_by_id
+from limes.projects.scope import Place, find_domain
 from limes.quota import change_log, hierarchy
 from limes.quota import queries as quota_queries
 from limes.quota.changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome

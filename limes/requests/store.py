@@ -18,8 +18,8 @@ from limes.db.transactions import atomic, snapshot
 from limes.kernel.errors import Conflict, NotFound
 from limes.notifications.outbox import announce
 from limes.notifications.rules import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
-from limes.projects.lookup import Place, Target, find, find_domain, ids_of
 from limes.projects.queries import ProjectRow, projects_by_id
+from limes.projects.scope import Place, Target, find, find_domain, ids_of
 from limes.quota import change_log
 from limes.quota.change_log import scope_of
 from limes.quota.temporary import Term

@@ -19,7 +19,7 @@ from prometheus_client import multiprocess
 from limes.app.composition.common import load_any_settings, load_settings, set_up_logs
 from limes.app.settings import Settings
 from limes.kernel.errors import LimesError
-from limes.kernel.memory import tune_garbage_collector
+from limes.kernel.system import tune_garbage_collector
 
 log = logging.getLogger("limes")
 

@@ -23,7 +23,7 @@ from limes.backends import (
     UsageReport,
     calls,
 )
-from limes.backends.amounts import Unlimited
+from limes.backends.base import Unlimited
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.catalog.catalog import Catalog
 from limes.kernel.units import MAX_AMOUNT

@@ -38,7 +38,7 @@ from limes.db.engine import Engine
 from limes.growth.sample import sample_project
 from limes.kernel.system import Jitter
 from limes.metering.usage import meter_usage
-from limes.projects.scrape import Listener
+from limes.projects.scrapes import Listener
 from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.quota.push_quota import push_next
 from tests.support.clock import FrozenClock

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.backends import UNLIMITED, AZCapacity, AZUsage, BackendError, CapacityReport, ResourceUsage, UsageReport
-from limes.backends.amounts import Unlimited
+from limes.backends.base import Unlimited
 from limes.collector.discover import request_sync
 from tests.api.world import World, make_world
 from tests.collector.lab import Lab

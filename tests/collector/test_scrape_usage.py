@@ -8,7 +8,7 @@ import pytest
 from limes.app.context import Limes
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, UsageReport
 from limes.collector.discover import request_sync
-from limes.projects.scrape import Scrape
+from limes.projects.scrapes import Scrape
 from tests.collector.lab import BERLIN, FakeKeystone, Lab, NoJitter
 from tests.support.rows import all_rows, changes
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from limes.audit.events import Initiator
-from limes.audit.quota_step import What
+from limes.audit.events import Initiator, What
 from limes.autogrow.set_bounds import WantedBound, set_domain_bounds, set_project_bounds
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.catalog.catalog import AutogrowRule
@@ -18,7 +17,7 @@ from limes.commitments.create import create_commitment, delete_commitment
 from limes.commitments.rules import CommitmentRequest, CommitmentRules
 from limes.db.engine import Engine
 from limes.kernel.errors import Conflict
-from limes.projects import lookup
+from limes.projects import scope as lookup
 from tests.collector.commitments import RULE as COMMITMENTS
 from tests.collector.growing import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab

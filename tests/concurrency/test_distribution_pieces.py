@@ -9,15 +9,14 @@ from itertools import count
 import pytest
 
 from limes.app.context import Limes
-from limes.audit.events import Initiator
-from limes.audit.quota_step import What
+from limes.audit.events import Initiator, What
 from limes.autogrow.distribute import distribute_next
 from limes.autogrow.set_bounds import WantedBound, set_project_bounds
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.catalog.catalog import AutogrowRule
 from limes.collector.discover import request_sync
 from limes.db.engine import Engine
-from limes.projects.lookup import Place
+from limes.projects.scope import Place
 from tests.collector.commitments import RULE as COMMITMENTS
 from tests.collector.commitments import add
 from tests.collector.growing import distributions

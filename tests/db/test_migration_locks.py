@@ -8,8 +8,17 @@ from playhouse.migrations import Migration
 
 from limes.app.models import LOCK_ORDER
 from limes.db.engine import Engine
-from limes.db.migrate import Migrations, Upgrade, limes_migrations, steps_of
-from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
+from limes.db.migrate import (
+    AGAINST_ALL,
+    AGAINST_CHANGES,
+    AGAINST_WRITERS,
+    Fill,
+    Migrations,
+    Step,
+    Upgrade,
+    limes_migrations,
+    steps_of,
+)
 from limes.placement.migrations import placement_migrations
 from tests.support.databases import ON_POSTGRESQL
 
@@ -130,7 +139,7 @@ def test_the_watcher(engine: Engine, watcher: Watcher, tmp_path: Path, body: lis
         "def up(_, db): db.execute_sql('CREATE TABLE fruits (id INT PRIMARY KEY)')"
     )
     text = f"""
-        from limes.db.steps import Step
+        from limes.db.migrate import Step
         def up(migrator, db):
             for text in {body!r}:
                 db.execute_sql(text)

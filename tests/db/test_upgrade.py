@@ -21,7 +21,7 @@ from tests.support.databases import ON_POSTGRESQL
 
 NEWEST = "0033_colours"
 COLOURS = """
-from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
+from limes.db.migrate import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
 
 def add_column(migrator, db):
     db.execute_sql("ALTER TABLE project_services ADD COLUMN colour TEXT")

@@ -14,8 +14,7 @@ from gunicorn.app.base import BaseApplication
 
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
-from limes.kernel.memory import tune_garbage_collector
-from limes.kernel.system import SystemClock, SystemIds
+from limes.kernel.system import SystemClock, SystemIds, tune_garbage_collector
 from limes.placement.app import create_app
 from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex

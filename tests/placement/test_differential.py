@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from limes.placement import microversion
+from limes.placement import operation as microversion
 from tests.placement import error_texts
 from tests.placement.differential.steps import all_steps
 from tests.placement.differential.story import Step, Story

@@ -11,7 +11,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 
 import limes.db.replicas
 import limes.placement.index
-import limes.quota.raises
+import limes.quota.handlers
 import limes.web.middleware
 from limes.app.composition.collector import build_collector
 from limes.collector.metrics import circuit_gauge
@@ -22,7 +22,7 @@ from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, Fa
 from tests.collector.process import cluster, settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-MODULES = (limes.web.middleware, limes.db.replicas, limes.quota.raises, limes.placement.index)
+MODULES = (limes.web.middleware, limes.db.replicas, limes.quota.handlers, limes.placement.index)
 
 
 def describe(name: str, kind: str, labels: tuple[str, ...], help_text: str) -> str:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from playhouse.migrations import Migration
 
-from limes.db.migrate import limes_migrations, steps_of
-from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Step
+from limes.db.migrate import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Step, limes_migrations, steps_of
 
 PAGE = Path(__file__).parents[2] / "docs/upgrade-and-backup.md"
 

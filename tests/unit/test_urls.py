@@ -3,8 +3,7 @@
 import pytest
 
 from limes.app.settings import url_with_password
-from limes.kernel.redaction import secrets_of
-from limes.kernel.urls import hosts_of, split_url
+from limes.kernel.redaction import hosts_of, secrets_of, split_url
 
 SEVERAL = "postgresql://me:old@one:5432,two,[::1]:5434/limes?sslmode=require"
 

@@ -11,9 +11,8 @@ from limes.kernel.calendar import DAY
 from limes.kernel.units import Unit
 from limes.metering.answers import UsageWriter
 from limes.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
-from limes.metering.rules import Account, add, add_zones, constant
+from limes.metering.rules import Account, MonthUnits, add, add_zones, constant
 from limes.metering.source_queries import Meter, Names
-from limes.metering.units import MonthUnits
 from tests.support.usage import MonthRow, entries_of
 
 MONTHS = {0: 31 * DAY, 31 * DAY: 59 * DAY, 59 * DAY: 90 * DAY}

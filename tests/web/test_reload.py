@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.timeout(500)]
 
 SLOW_START = """
 import os, sys, time
-import limes.kernel.memory
-_tune = limes.kernel.memory.tune_garbage_collector
+import limes.kernel.system
+_tune = limes.kernel.system.tune_garbage_collector
 
 def tune_garbage_collector():
     _tune()
@@ -27,7 +27,7 @@ def tune_garbage_collector():
     while is_worker and os.path.exists({gate!r}):
         time.sleep(0.02)
 
-limes.kernel.memory.tune_garbage_collector = tune_garbage_collector
+limes.kernel.system.tune_garbage_collector = tune_garbage_collector
 """
 """Workers are not ready while a file is there, as on a machine that is too busy to load the app."""
 

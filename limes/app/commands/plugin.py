@@ -173,7 +173,7 @@ def print_report(service: "ServiceDef", project: "ProjectInfo", report: "UsageRe
 
 
 def _quota(usage: "ResourceUsage") -> str | int | None:
-    from limes.backends.amounts import Unlimited
+    from limes.backends.base import Unlimited
 
     return "unlimited" if isinstance(usage.quota, Unlimited) else usage.quota
 

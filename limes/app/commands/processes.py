@@ -85,7 +85,7 @@ def collect(options: argparse.Namespace) -> int:
     if not options.once:
         from limes.app.composition.collector import open_collector
         from limes.collector.runner import run_until_signal
-        from limes.kernel.memory import give_back_large_blocks, tune_garbage_collector
+        from limes.kernel.system import give_back_large_blocks, tune_garbage_collector
 
         give_back_large_blocks()
         set_up_logs(settings)
@@ -134,7 +134,7 @@ def serve_metrics(options: argparse.Namespace) -> int:
     from limes.app.composition.common import load_settings, set_up_logs
     from limes.app.composition.metrics import open_metrics
     from limes.collector.runner import run_until_signal
-    from limes.kernel.memory import tune_garbage_collector
+    from limes.kernel.system import tune_garbage_collector
 
     settings = load_settings()
     set_up_logs(settings)

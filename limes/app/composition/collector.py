@@ -34,7 +34,7 @@ from limes.metering.usage import meter_usage
 from limes.notifications.deliver import DeliverEvents
 from limes.notifications.metrics import AuditCounters
 from limes.projects.claims import PeriodicJob, run_if_due
-from limes.projects.scrape import Listener
+from limes.projects.scrapes import Listener
 from limes.reports.metrics import ineffective_overrides, override_validity
 
 Counters = dict[str, OutcomeCounter]

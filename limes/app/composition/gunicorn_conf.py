@@ -93,7 +93,7 @@ def when_ready(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """The app is loaded: from here on there are only requests."""
-    from limes.kernel.memory import tune_garbage_collector
+    from limes.kernel.system import tune_garbage_collector
 
     tune_garbage_collector()
     if _reload is not None:

@@ -12,8 +12,7 @@ from limes.app.settings import Settings
 from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
 from limes.kernel.errors import Unavailable
-from limes.kernel.memory import garbage_collector_paused, tune_garbage_collector
-from limes.kernel.system import SystemClock, SystemIds
+from limes.kernel.system import SystemClock, SystemIds, garbage_collector_paused, tune_garbage_collector
 from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.objects.vocabulary import prepare

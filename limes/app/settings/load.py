@@ -13,8 +13,7 @@ from pydantic import ValidationError
 
 from limes.app.settings.root import Settings
 from limes.kernel.errors import ConfigError
-from limes.kernel.redaction import TELLING_KEY, know, secrets_of
-from limes.kernel.urls import hosts_of, split_url
+from limes.kernel.redaction import TELLING_KEY, hosts_of, know, secrets_of, split_url
 from limes.kernel.validation.problems import Location, describe_problems
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import peewee
 
-from limes.db.steps import AGAINST_CHANGES, Step
+from limes.db.migrate import AGAINST_CHANGES, Step
 from limes.kernel.errors import StartupError
 
 _MADE_LAST = "metered_units"

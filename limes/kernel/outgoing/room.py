@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from limes.kernel.errors import BackendOutage
-from limes.kernel.memory import give_back
+from limes.kernel.system import give_back
 
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")

@@ -17,7 +17,7 @@ from keystoneauth1.adapter import Adapter
 from limes.auth.session import describe
 from limes.kernel.errors import BackendError, LimesError
 from limes.kernel.system import Clock
-from limes.placement import microversion
+from limes.placement import operation as microversion
 
 OLDEST = 28
 """The microversion that a source has to speak: the first that shows generations of consumers (OpenStack Rocky)."""

@@ -18,7 +18,7 @@ from limes.collector.follow_configuration import follow_models
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.kernel.memory import tune_garbage_collector
+from limes.kernel.system import tune_garbage_collector
 from tests.bench.collector.cloud import DOMAINS, service
 from tests.support.limes import capacitors, make_limes
 

@@ -7,7 +7,7 @@ many of its requests are right; and bends some of them out of shape.
 import json
 from dataclasses import dataclass, field
 
-from limes.placement import microversion
+from limes.placement import operation as microversion
 from tests.placement.random_story import allocations, inventories, names, providers, reads
 from tests.placement.random_story.draw import Draw, Look
 from tests.placement.random_story.odd import anything, bend, odd_form

@@ -10,7 +10,7 @@ from limes.app.settings import Settings
 from limes.auth.without_keystone import SampleIdentities
 from limes.db.connections import parse_database_url
 from limes.kernel.errors import StartupError
-from limes.kernel.urls import split_url
+from limes.kernel.redaction import split_url
 from limes.kernel.validation.sections import reachable
 from limes.web.server import require_free
 
