@@ -105,6 +105,16 @@ def _secrets_of_one_test() -> Iterator[None]:
     redaction.forget()
 
 
+@pytest.fixture(autouse=True)
+def _no_log_handler_stays() -> Iterator[None]:
+    """A command that a test runs in this process logs to that test's standard error, which is closed afterwards."""
+    root = logging.getLogger()
+    level = root.level
+    yield
+    root.handlers[:] = [handler for handler in root.handlers if type(handler) is not logging.StreamHandler]
+    root.setLevel(level)
+
+
 @pytest.fixture(scope="session")
 def _lock_trace() -> Iterator[LockTrace]:
     trace = LockTrace()
