@@ -21,10 +21,9 @@ from limes.kernel.errors import BadRequest, Forbidden
 from limes.projects.scope import Place, Where
 from limes.quota.rules import Permissions
 from limes.web import call as web
+from limes.web import middleware, operational
 from limes.web import operation as web_operation
 from limes.web.call import Body, RequestBody, read_document
-from limes.web.middleware import ClientAddress
-from limes.web.operational import Mount
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,8 +39,8 @@ class ApiCollaborators:
     limes: Limes
     authenticator: Authenticator
     policy: Policy
-    client_address: ClientAddress = field(default_factory=ClientAddress)
-    mounts: tuple[Mount, ...] = ()
+    client_address: middleware.ClientAddress = field(default_factory=middleware.ClientAddress)
+    mounts: tuple[operational.Mount, ...] = ()
     parts: Mapping[type, Any] = field(default_factory=dict)
     """What handlers of one feature need besides, by its type."""
 

@@ -6,24 +6,19 @@ from typing import Any
 
 import falcon
 
-from limes.api.call import ApiCollaborators, LimesApi
-from limes.api.parameters import CLUSTER
+from limes.api import call, parameters
 from limes.app.routes import ROUTES
 from limes.commitments.commitment import DurationError
 from limes.kernel.errors import BadRequest
-from limes.web import operational
-from limes.web.encoding import CompressionMiddleware, install_json
-from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
-from limes.web.middleware import HEADER as POSITION
+from limes.web import encoding, errors, middleware, operation, operational
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
-from limes.web.operation import Router, add_routes, public_paths
 from limes.web.operational import MountMiddleware, PublicPaths
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
-    f" If-Match, If-None-Match, Idempotency-Key, Transfer-Token, {POSITION}"
+    f" If-Match, If-None-Match, Idempotency-Key, Transfer-Token, {middleware.HEADER}"
 )
-_CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {POSITION}"
+_CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {middleware.HEADER}"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
@@ -37,7 +32,7 @@ class AddressMiddleware:
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if (req.path.endswith("/") and req.path not in self.public) or "\0" in req.path:
             raise falcon.HTTPNotFound()
-        if (CLUSTER.of(req) or "current") != "current":
+        if (parameters.CLUSTER.of(req) or "current") != "current":
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
@@ -65,31 +60,33 @@ class CorsMiddleware:
             resp.complete = True
 
 
-def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
+def create_app(deps: call.ApiCollaborators) -> falcon.App[Any, Any]:
     limes, settings = deps.limes, deps.limes.settings.api
-    public = PublicPaths(public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
+    public = PublicPaths(operation.public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,
             RequestIdMiddleware(limes.ids),
             AccessLogMiddleware("limes", limes.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
-            CompressionMiddleware(is_on=settings.clients.compression, without=PublicPaths((), deps.mounts)),
+            encoding.CompressionMiddleware(is_on=settings.clients.compression, without=PublicPaths((), deps.mounts)),
             MountMiddleware(deps.mounts),
             CorsMiddleware(settings.cors.allowed_origins, without=PublicPaths((), deps.mounts)),
             AddressMiddleware(public),
-            AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
+            AuthMiddleware(deps.authenticator, public.__contains__, errors.UNAUTHORIZED),
             connection_middleware(limes.engine, "limes", without=public),
         ],
-        router=Router(head=True),
+        router=operation.Router(head=True),
     )
     app.req_options.keep_blank_qs_values = True
     # an answer without a body has no type
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
-    install_json(app)
-    PlainErrors().install(app)
-    app.add_error_handler(DurationError, lambda req, resp, error, params: answer_text(resp, 400, f"duration: {error}"))
+    encoding.install_json(app)
+    errors.PlainErrors().install(app)
+    app.add_error_handler(
+        DurationError, lambda req, resp, error, params: errors.answer_text(resp, 400, f"duration: {error}")
+    )
     operational.add_operational_routes(app, limes.engine)
-    add_routes(app, LimesApi(deps), ROUTES)
+    operation.add_routes(app, call.LimesApi(deps), ROUTES)
     for mount in deps.mounts:
         for path, endpoint in mount.routes:
             app.add_route(path, endpoint)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from limes import __version__
 from limes.app.commands import config, db, doctor, import_limes, notify, plugin, processes, serve, status
 from limes.app.commands.parser import Parser, add_completion
-from limes.kernel import logs
-from limes.kernel.errors import ConfigError, LimesError
+from limes.kernel import errors, logs
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -39,10 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = int(options.run(options) or 0)
         sys.stdout.flush()
         return code
-    except ConfigError as error:
+    except errors.ConfigError as error:
         for problem in error.problems:
             print(f"limes: {problem}", file=sys.stderr)
-    except LimesError as error:
+    except errors.LimesError as error:
         print(f"limes: {error}", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output has closed the pipe; the rest is dropped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 
 from limes.app.settings import Settings, url_with_password
-from limes.db.connections import parse_database_url
+from limes.db import connections, replicas, watch
 from limes.db.engine import Engine
-from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
-from limes.db.watch import WITH_PRIMARY, WITH_STANDBY, Patience
-from limes.kernel.errors import ConfigError, StartupError
-from limes.kernel.redaction import hosts_of
+from limes.kernel import errors, redaction
 
 _IMPATIENT = "connect_timeout=1&tcp_user_timeout=5000"
 """libpq's parameters for a server that another one can stand in for. Those of the URL have precedence."""
@@ -26,7 +23,7 @@ def open_placement_engine(settings: Settings, application_name: str) -> Engine:
     return _open(settings, url_with_password(url, settings.database.password), application_name)
 
 
-def _open(settings: Settings, url: str, application_name: str, patience: Patience = WITH_PRIMARY) -> Engine:
+def _open(settings: Settings, url: str, application_name: str, patience: watch.Patience = watch.WITH_PRIMARY) -> Engine:
     database = settings.database
     return Engine(
         url,
@@ -57,13 +54,13 @@ def require_valid_urls(settings: Settings) -> None:
         only = "the standbys of database.url are database.read_urls"
         problems.append(f"placement.read_urls: needs placement.database_url; {only}")
     if problems:
-        raise ConfigError(problems)
+        raise errors.ConfigError(problems)
 
 
 def _problem_of(name: str, url: str) -> Iterator[str]:
     try:
-        parse_database_url(url, name)
-    except StartupError as error:
+        connections.parse_database_url(url, name)
+    except errors.StartupError as error:
         yield str(error)
 
 
@@ -75,9 +72,9 @@ def _problems_of_standbys(setting: str, urls: tuple[str, ...], primary_setting: 
         name = f"{setting}[{number}]"
         if problems := list(_problem_of(name, url)):
             yield from problems
-        elif parse_database_url(url).dialect != "postgresql":
+        elif connections.parse_database_url(url).dialect != "postgresql":
             yield f"{name}: expected postgresql://host/name"
-        elif len(hosts_of(url)) > 1:
+        elif len(redaction.hosts_of(url)) > 1:
             yield f"{name}: names several servers; give each of them a URL of its own"
 
 
@@ -86,7 +83,7 @@ def open_standbys(settings: Settings, application_name: str, *, of_placement: bo
     for url in read_urls(settings, of_placement=of_placement)[1]:
         base, _, query = url_with_password(url, settings.database.password).partition("?")
         impatient = f"{base}?{_IMPATIENT}&{query}".rstrip("&")
-        engine = _open(settings, impatient, application_name, WITH_STANDBY)
+        engine = _open(settings, impatient, application_name, watch.WITH_STANDBY)
         options = engine.address.options
         standbys.append(Standby(engine, f"{options.get('host', 'local')}:{options['port']}"))
     return standbys
@@ -97,4 +94,4 @@ def with_standbys(settings: Settings, primary: Engine, application_name: str, la
     standbys = open_standbys(settings, application_name, of_placement=label == "placement")
     if not standbys:
         return primary
-    return ReplicatedEngine(primary, standbys, max_lag=settings.database.max_replica_lag, label=label)
+    return replicas.ReplicatedEngine(primary, standbys, max_lag=settings.database.max_replica_lag, label=label)

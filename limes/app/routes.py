@@ -7,16 +7,13 @@ policy rules follow from it.
 
 from functools import cache
 
-from limes.api import openapi
+from limes.api import openapi, policy
 from limes.api.call import GET, Call, Operation
-from limes.api.policy import WHO_IS_WHO
+from limes.app import caller_answers, features
 from limes.app import caller_handlers as caller
-from limes.app.caller_answers import Document, IdentityAnswer, RightsAnswer, VersionAnswer, VersionsAnswer
-from limes.app.features import entries, files
 from limes.auth.policy import Rule
+from limes.web import encoding, operation
 from limes.web.call import Answer
-from limes.web.encoding import dump
-from limes.web.operation import Table, document_rules
 
 _LEVELS = ("project", "domain", "cluster", "user")
 
@@ -27,18 +24,20 @@ def show_openapi(call: Call) -> Answer:
 
 
 _VERSIONS = {
-    "/": GET(caller.list_versions, None, {300: VersionsAnswer}, public=True),
-    "/v1/": GET(caller.show, None, {200: VersionAnswer}, public=True),
-    "/v1/openapi.json": GET(show_openapi, None, {200: Document}, public=True),
-    "/v1/identity": GET(caller.show_identity, None, {200: IdentityAnswer}),
-    "/v1/rights": GET(caller.show_rights, None, {200: RightsAnswer}, parameters=(caller.DOMAIN_ID, caller.PROJECT_ID)),
+    "/": GET(caller.list_versions, None, {300: caller_answers.VersionsAnswer}, public=True),
+    "/v1/": GET(caller.show, None, {200: caller_answers.VersionAnswer}, public=True),
+    "/v1/openapi.json": GET(show_openapi, None, {200: caller_answers.Document}, public=True),
+    "/v1/identity": GET(caller.show_identity, None, {200: caller_answers.IdentityAnswer}),
+    "/v1/rights": GET(
+        caller.show_rights, None, {200: caller_answers.RightsAnswer}, parameters=(caller.DOMAIN_ID, caller.PROJECT_ID)
+    ),
 }
 
 
-def _sections() -> dict[str, Table[Operation]]:
+def _sections() -> dict[str, operation.Table[Operation]]:
     """Puts together what the features have. Several of them may have methods of one path."""
     sections: dict[str, dict[str, dict[str, Operation]]] = {"versions": _VERSIONS}
-    for file in files("routes"):
+    for file in features.files("routes"):
         for section, table in file.SECTIONS.items():
             for path, operations in table.items():
                 methods = sections.setdefault(section, {}).setdefault(path, {})
@@ -53,14 +52,14 @@ SECTIONS = _sections()
 ROUTES = {path: operations for section in SECTIONS.values() for path, operations in section.items()}
 
 RULES: tuple[Rule, ...] = (
-    *WHO_IS_WHO,
-    *sorted(entries("routes", "RULES"), key=lambda rule: _LEVELS.index(rule.name.partition(":")[0])),
+    *policy.WHO_IS_WHO,
+    *sorted(features.entries("routes", "RULES"), key=lambda rule: _LEVELS.index(rule.name.partition(":")[0])),
 )
 """The policy rules of the Limes API."""
 
-DOCUMENTED_RULES = document_rules(RULES, ROUTES)
+DOCUMENTED_RULES = operation.document_rules(RULES, ROUTES)
 
 
 @cache
 def _openapi() -> bytes:
-    return dump(openapi.build(SECTIONS, DOCUMENTED_RULES))
+    return encoding.dump(openapi.build(SECTIONS, DOCUMENTED_RULES))

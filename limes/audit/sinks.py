@@ -12,8 +12,7 @@ from typing import Protocol
 
 import requests
 
-from limes.kernel.errors import LimesError
-from limes.kernel.system import Clock
+from limes.kernel import errors, system
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ class WebhookSink:
     url: str
     secret: str
     session: requests.Session
-    clock: Clock
+    clock: system.Clock
     timeout: float = 10.0
     name: str = "webhook"
 
@@ -150,7 +149,7 @@ class WebhookSink:
                 break
             try:
                 status = self._post(event)
-            except (requests.RequestException, LimesError) as error:
+            except (requests.RequestException, errors.LimesError) as error:
                 return Delivery(delivered, refused, f"no answer: {type(error).__name__}")
             if 200 <= status < 300:
                 delivered.append(event.number)
@@ -165,7 +164,7 @@ class WebhookSink:
         """See `Sink`. Any answer will do: only a notification would tell more, and that is not sent to try it."""
         try:
             self.session.head(self.url, timeout=self.timeout)
-        except (requests.RequestException, LimesError) as error:
+        except (requests.RequestException, errors.LimesError) as error:
             return f"no answer: {type(error).__name__}"
         return None
 

@@ -12,9 +12,8 @@ from typing import Any
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
+from limes.auth import session, tokens
 from limes.auth.context import Identity
-from limes.auth.session import CloudSession, describe
-from limes.auth.tokens import TokenCache, Verdict, cache_key
 from limes.kernel.errors import BackendError, Unauthorized, Unavailable
 from limes.kernel.system import Clock
 
@@ -45,8 +44,8 @@ class KeystoneAuthenticator:
 
     def __init__(
         self,
-        cloud: CloudSession,
-        cache: TokenCache,
+        cloud: session.CloudSession,
+        cache: tokens.TokenCache,
         clock: Clock,
         *,
         service_token_roles: tuple[str, ...] = ("service",),
@@ -76,7 +75,7 @@ class KeystoneAuthenticator:
         return self._identity(token, allow_expired=True)
 
     def _identity(self, token: str, allow_expired: bool = False) -> Identity:
-        key = cache_key(token, "expired" if allow_expired else "")
+        key = tokens.cache_key(token, "expired" if allow_expired else "")
         identity = self._cache.get(key, lambda: self._ask(token, allow_expired))
         if identity is None:
             raise Unauthorized("the token is not valid")
@@ -85,7 +84,7 @@ class KeystoneAuthenticator:
             raise Unauthorized("the token is not valid")
         return identity
 
-    def _ask(self, token: str, allow_expired: bool) -> Verdict:
+    def _ask(self, token: str, allow_expired: bool) -> tokens.Verdict:
         url = f"{self._url}&allow_expired=1" if allow_expired else self._url
         try:
             # log=False: keystoneauth would write headers and bodies at DEBUG
@@ -93,7 +92,7 @@ class KeystoneAuthenticator:
                 url, headers={"X-Subject-Token": token}, authenticated=True, raise_exc=False, log=False
             )
         except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
-            raise self._unavailable(f"cannot be asked: {describe(error)}") from None
+            raise self._unavailable(f"cannot be asked: {session.describe(error)}") from None
         if answer.status_code == 404:
             return None
         if answer.status_code in (401, 403):

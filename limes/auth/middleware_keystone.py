@@ -12,10 +12,8 @@ from wsgiref.util import setup_testing_defaults
 from keystoneauth1 import exceptions as ksa_errors
 from keystonemiddleware import auth_token
 
-from limes.auth.context import Identity
-from limes.auth.keystone import identity_from_body, token_in
+from limes.auth import context, keystone, tokens
 from limes.auth.session import CloudSession, describe
-from limes.auth.tokens import RecentKeys, cache_key
 from limes.kernel.errors import BackendError, Unauthorized, Unavailable
 from limes.kernel.outgoing import keystone_session
 
@@ -38,7 +36,7 @@ class MiddlewareAuthenticator:
         """`ttl` and `timeout` are in seconds. The cloud's gate is for all but the `size` tokens that the middleware
         has let in last: it has these in its cache."""
         self._gate = cloud.gate
-        self._let_in = RecentKeys(size, ttl)
+        self._let_in = tokens.RecentKeys(size, ttl)
         assert cloud.auth_url is not None
         uri = www_authenticate_uri or cloud.auth_url
         verify = cloud.session.verify
@@ -62,12 +60,12 @@ class MiddlewareAuthenticator:
     def challenge(self) -> str:
         return self._challenge
 
-    def authenticate(self, environ: Mapping[str, Any]) -> Identity:
+    def authenticate(self, environ: Mapping[str, Any]) -> context.Identity:
         for header in ("HTTP_X_AUTH_TOKEN", "HTTP_X_SERVICE_TOKEN"):
-            token_in(environ, header)
+            keystone.token_in(environ, header)
         own = dict(environ)  # the middleware changes it
         setup_testing_defaults(own)
-        key = cache_key(f"{own.get('HTTP_X_AUTH_TOKEN')} {own.get('HTTP_X_SERVICE_TOKEN')}")
+        key = tokens.cache_key(f"{own.get('HTTP_X_AUTH_TOKEN')} {own.get('HTTP_X_SERVICE_TOKEN')}")
         with self._gate.admit() if key not in self._let_in else nullcontext():
             status = self._run(own)
         if status == 200:
@@ -77,7 +75,7 @@ class MiddlewareAuthenticator:
         if status != 200:
             raise Unavailable("Keystone cannot be asked about the token; try again later")
         try:
-            return identity_from_body(own["keystone.token_info"])
+            return keystone.identity_from_body(own["keystone.token_info"])
         except ValueError:
             raise Unavailable("Keystone cannot be asked about the token; try again later") from None
 

@@ -12,19 +12,16 @@ from functools import partial
 
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, Reason
+from limes.autogrow import advice, queries, redistribution
 from limes.autogrow import figures as autogrow_figures
 from limes.autogrow import queries as autogrow
-from limes.autogrow.advice import AutogrowBounds, describe_allocation, describe_demand, find_bounds
 from limes.autogrow.figures import Figures, raw_capacity_by_az, read_figures
-from limes.autogrow.queries import mark_due
-from limes.autogrow.redistribution import cover
 from limes.autogrow.rules import Allocation, ProjectDemand, demand_by_az, distribute, quota_az
 from limes.catalog.catalog import AutogrowRule, Catalog, Ref
 from limes.catalog.queries import resource_ids
 from limes.db.engine import Engine
 from limes.kernel.units import Unit, effective
-from limes.projects.scrapes import Figures as ScrapeFigures
-from limes.projects.scrapes import Scrape
+from limes.projects import scrapes
 from limes.quota import change_log
 from limes.quota import queries as quota_queries
 from limes.quota.change_log import scope_of
@@ -47,7 +44,7 @@ def mark_growing_due(engine: Engine, catalog: Catalog, now: float) -> None:
     """Has quota computed of all resources where it follows usage. To be called after the commit of what has changed."""
     if growing := growing_resources(catalog):
         ids = resource_ids(engine)
-        mark_due(engine, [ids[ref] for ref in growing if ref in ids], now, lock=False)
+        queries.mark_due(engine, [ids[ref] for ref in growing if ref in ids], now, lock=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +60,13 @@ class Computation:
     rows: Mapping[int, ProjectQuotaRow]
     """Those of the figures."""
     demands: Mapping[int, ProjectDemand]
-    bounds: Mapping[int, AutogrowBounds]
+    bounds: Mapping[int, advice.AutogrowBounds]
     allocations: Mapping[int, Allocation]
 
     def describe(self, project_id: int) -> str:
         """Returns why the quota of a project is what was computed."""
         allocation, bounds = self.allocations[project_id], self.bounds[project_id]
-        return describe_allocation(self.demands[project_id], allocation, bounds, self.unit)
+        return advice.describe_allocation(self.demands[project_id], allocation, bounds, self.unit)
 
 
 def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, now: float) -> Computation:
@@ -85,7 +82,7 @@ def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, 
     overrides = limes.overrides()
     rows = {row.project_id: row for row in figures.projects}
     bounds = {
-        id_: find_bounds(
+        id_: advice.find_bounds(
             override=overrides.for_project(ref, row.domain_name, row.project_name),
             max_quota=row.max_quota,
             min_quota=row.min_quota,
@@ -135,7 +132,7 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
         demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
         stored = figures.quotas.get(id_, {})
         present = {az: each.quota for az, each in stored.items()}
-        covered = cover(present, {az: each.needed for az, each in demand.items()})
+        covered = redistribution.cover(present, {az: each.needed for az, each in demand.items()})
         total = sum(covered.values())
         changed_at = max((each.changed_at for each in stored.values()), default=now)
         by_az.add(id_, stored, covered, changed_at if total == row.quota else now, everything=False)
@@ -143,7 +140,7 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
             told.add(id_)
         if total != row.quota:
             raised[id_] = total
-            text = describe_demand(demand, unit)
+            text = advice.describe_demand(demand, unit)
             steps.append((scope_of(row), QuotaStep(ref, unit, row.quota, total, Reason.AUTOGROW, text)))
     by_az.write(limes.engine, resource)
     if raised:
@@ -155,7 +152,7 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
 # -- scrapes -----------------------------------------------------------------------------------------------------------
 
 
-def on_scrape(limes: Limes, scrape: Scrape) -> None:
+def on_scrape(limes: Limes, scrape: scrapes.Scrape) -> None:
     """At most two statements to remember usage, and one to see whether it is granted."""
     rules = {
         id_: rule
@@ -167,7 +164,7 @@ def on_scrape(limes: Limes, scrape: Scrape) -> None:
         _raise_to_usage(limes, scrape, rules)
 
 
-def _remember(limes: Limes, scrape: Scrape, rules: Mapping[int, AutogrowRule]) -> None:
+def _remember(limes: Limes, scrape: scrapes.Scrape, rules: Mapping[int, AutogrowRule]) -> None:
     """A first report is no change; a vanished AZ is one to 0."""
     changed = {}
     for place in {*scrape.stored.azs, *scrape.present.azs}:
@@ -186,7 +183,7 @@ def _remember(limes: Limes, scrape: Scrape, rules: Mapping[int, AutogrowRule]) -
     autogrow_figures.write_usage_changes(limes.engine, project, written)
 
 
-def _raise_to_usage(limes: Limes, scrape: Scrape, rules: Collection[int]) -> None:
+def _raise_to_usage(limes: Limes, scrape: scrapes.Scrape, rules: Collection[int]) -> None:
     new = {id_ for id_ in rules if id_ not in scrape.stored.resources}
     risen = {
         place: row.usage
@@ -203,6 +200,6 @@ def _raise_to_usage(limes: Limes, scrape: Scrape, rules: Collection[int]) -> Non
         engine.after_commit(partial(autogrow.mark_due, engine, due, scrape.now + _PATIENCE, lock=False))
 
 
-def _usage(figures: ScrapeFigures, place: tuple[int, str]) -> int:
+def _usage(figures: scrapes.Figures, place: tuple[int, str]) -> int:
     row = figures.azs.get(place)
     return row.usage if row else 0

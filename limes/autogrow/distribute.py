@@ -23,13 +23,11 @@ from typing import NamedTuple
 
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, Reason
+from limes.autogrow import advice, queries, rules
 from limes.autogrow import figures as autogrow_figures
-from limes.autogrow import queries
-from limes.autogrow.advice import AutogrowBounds
 from limes.autogrow.compute import Computation, autogrow_rule, compute_quota, growing_resources
 from limes.autogrow.figures import SET_BY_PEOPLE, AZQuotaChanges, Figures
 from limes.autogrow.redistribution import Proposal, capped, choose_changes, cover, split
-from limes.autogrow.rules import Allocation, ProjectDemand, demand_by_az
 from limes.catalog.catalog import AutogrowRule, Ref
 from limes.catalog.queries import resource_ids
 from limes.db.transactions import atomic
@@ -64,9 +62,9 @@ class _Claim(NamedTuple):
 class ExplainedAllocation:
     """What one project would get now, and why."""
 
-    demand: ProjectDemand
-    allocation: Allocation
-    bounds: AutogrowBounds
+    demand: rules.ProjectDemand
+    allocation: rules.Allocation
+    bounds: advice.AutogrowBounds
     rule: AutogrowRule
     capacity: Mapping[str, int]
     """Of all projects, by AZ, after overcommit."""
@@ -226,7 +224,7 @@ def _update(
 ) -> Proposal:
     """Returns what to write now, given the project's present row and figures, which are locked."""
     id_, old = planned.id, _present(figures, planned.id)
-    demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
+    demand = rules.demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
     needed = {az: each.needed for az, each in demand.items()}
     new = cover(planned.new, needed)
     has_other_bounds = computed.rows[id_] != row._replace(quota=computed.rows[id_].quota)

@@ -4,7 +4,7 @@ from limes.api.call import Call
 from limes.api.preconditions import condition_of
 from limes.audit.events import What
 from limes.autogrow import bodies as autogrow_bodies
-from limes.autogrow.set_bounds import set_domain_bounds, set_project_bounds
+from limes.autogrow import set_bounds
 from limes.projects.scope import find
 from limes.quota.answers import render_refusals, render_warnings, status_of
 from limes.web.call import Answer, RequestBody
@@ -40,9 +40,9 @@ def _set_bounds(call: Call, what: What, kind: type[RequestBody]) -> Answer:
     find(call.engine, call.place)  # before anything is said about the body
     bounds = autogrow_bodies.wanted_bounds(getattr(call.body(kind), call.level))
     if call.level == "domain":
-        outcome = set_domain_bounds(call.as_caller(), call.place, what, bounds)
+        outcome = set_bounds.set_domain_bounds(call.as_caller(), call.place, what, bounds)
     else:
-        outcome = set_project_bounds(call.as_caller(), call.place, what, bounds, condition_of(call.req))
+        outcome = set_bounds.set_project_bounds(call.as_caller(), call.place, what, bounds, condition_of(call.req))
     if outcome.refusals:
         return Answer(status_of(outcome, 202), text=render_refusals(outcome, call.level, what.value))
     return Answer(202, text=render_warnings(outcome, "the bounds have")) if outcome.warnings else Answer(202)

@@ -1,9 +1,9 @@
 """Requests that limit, stop and grant quota that grows by itself."""
 
 from limes.api import parameters as p
+from limes.api import policy
 from limes.api.call import PUT
 from limes.api.levels import DOMAIN, PROJECT
-from limes.api.policy import rules
 from limes.autogrow import bodies
 from limes.autogrow import handlers as autogrow
 
@@ -48,10 +48,10 @@ SECTIONS = {
 }
 
 RULES = (
-    *rules(
+    *policy.rules(
         "project", grant_quota=("cluster_admin", "Grant a project quota that grows by itself, however little it uses.")
     ),
-    *rules(
+    *policy.rules(
         "domain",
         edit=(
             "domain_editor",

@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, What
-from limes.autogrow.advice import largest_minimum
-from limes.autogrow.compute import autogrow_rule, compute_quota
-from limes.autogrow.queries import autogrow_bounds, mark_due, write_autogrow_bounds
-from limes.autogrow.rules import demand_by_az
+from limes.autogrow import advice, compute, queries, rules
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources, resource_ids
 from limes.commitments.commitment import Status
@@ -151,7 +148,7 @@ def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[R
     present = _present(limes, _only(project), update, lock=False)
     refusals = {}
     for ref, id_ in update.ids.items():
-        wanted, rule = update.wanted[ref], autogrow_rule(limes.catalog, ref)
+        wanted, rule = update.wanted[ref], compute.autogrow_rule(limes.catalog, ref)
         has = present[project.id, id_].min_quota if (project.id, id_) in present else 0
         if wanted is None or wanted <= (has or 0) or rule is None:
             continue  # which takes nothing from anybody
@@ -160,9 +157,9 @@ def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[R
             text = f"it may not exceed the operator's constraint: {constraint.render(limes.catalog.unit_of(ref))}"
             refusals[ref] = conflict(text, rule=Bounding.CONSTRAINT)
             continue
-        computed = compute_quota(limes, ref, id_, rule, limes.now())
+        computed = compute.compute_quota(limes, ref, id_, rule, limes.now())
         others = [demand for demand in computed.demands.values() if demand.id != project.id]
-        largest = largest_minimum(computed.capacity, others)
+        largest = advice.largest_minimum(computed.capacity, others)
         if wanted > largest:
             text, unit = "the rest of the capacity is needed by other projects, or was granted to them", computed.unit
             refusals[ref] = conflict(text, maximum=largest, unit=unit, rule=Bounding.CAPACITY)
@@ -177,7 +174,7 @@ def _present(limes: Limes, targets: _Targets, update: _Update, *, lock: bool) ->
     if not update.ids:
         return {}
     ids = sorted(update.ids.values())
-    rows = autogrow_bounds(limes.engine, ids, targets.domain_id, targets.ids, lock=lock)
+    rows = queries.autogrow_bounds(limes.engine, ids, targets.domain_id, targets.ids, lock=lock)
     return {key: row for key, row in rows.items() if key[0] in targets.projects}
 
 
@@ -197,8 +194,8 @@ def _set(limes: Limes, targets: _Targets, update: _Update) -> _Bounds:
     if changed := differing(rows):
         projects = sorted({project for project, _ in changed})
         resources = sorted({resource for _, resource in changed})
-        write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
-        mark_due(limes.engine, resources, limes.now())
+        queries.write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
+        queries.mark_due(limes.engine, resources, limes.now())
         _record(limes, targets, update, changed)
     return rows
 
@@ -276,7 +273,7 @@ def _needed(limes: Limes, targets: _Targets, update: _Update) -> dict[tuple[int,
             committed[project, resource][az] += int(amount)
     pooled = {id_ for ref, id_ in ids.items() if not limes.catalog.behavior(ref).commitment_is_az_aware}
     demands = {
-        key: demand_by_az(usage.get(key, {}), {}, committed.get(key, {}), is_pooled=key[1] in pooled)
+        key: rules.demand_by_az(usage.get(key, {}), {}, committed.get(key, {}), is_pooled=key[1] in pooled)
         for key in usage.keys() | committed.keys()
     }
     return {key: sum(demand.needed for demand in by_az.values()) for key, by_az in demands.items()}

@@ -9,8 +9,7 @@ from typing import TypeVar
 import requests
 from keystoneauth1.exceptions import ClientException
 
-from limes.backends import base
-from limes.backends.validation import validate_capacity, validate_usage
+from limes.backends import base, validation
 from limes.catalog.catalog import Catalog, Ref, ServiceDef
 from limes.kernel.calendar import render_time
 from limes.kernel.errors import BackendError, ConfigError, Unavailable
@@ -40,7 +39,7 @@ def report_usage(
 ) -> base.UsageReport:
     """Returns the validated usage of a project. Raises `BackendError`."""
     with _as_backend_error(f"service {service.type}", project):
-        return validate_usage(backend.report_usage(project), service, catalog)
+        return validation.validate_usage(backend.report_usage(project), service, catalog)
 
 
 def set_quota(
@@ -70,7 +69,7 @@ def report_capacity(
     """Returns the validated capacity. `demand` is that for the resources of `needs_demand`. Raises `BackendError`."""
     with _as_backend_error(f"capacitor {capacitor}"):
         report = backend.report_capacity_for(demand) if demand else backend.report_capacity()
-        return validate_capacity(report, capacitor, catalog)
+        return validation.validate_capacity(report, capacitor, catalog)
 
 
 def list_domains(

@@ -13,16 +13,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from limes.backends import calls
-from limes.backends.base import (
-    BackendQuota,
-    CapacityBackend,
-    DiscoveryBackend,
-    DomainInfo,
-    ProjectInfo,
-    QuotaBackend,
-    UsageReport,
-)
+from limes.backends import base, calls
 from limes.catalog.catalog import Catalog, ServiceDef
 from limes.kernel.errors import BackendError
 
@@ -47,47 +38,47 @@ def _assert_fails(call: Callable[[], object]) -> None:
     assert "\n" not in message, "the error is longer than a line"
 
 
-def _quotas(report: UsageReport) -> dict[str, BackendQuota]:
+def _quotas(report: base.UsageReport) -> dict[str, base.BackendQuota]:
     return {name: resource.quota for name, resource in report.resources.items() if resource.quota is not None}
 
 
 class QuotaBackendContract:
     """What holds for every `QuotaBackend`."""
 
-    def test_describes_itself_always_in_the_same_way(self, backend: QuotaBackend, service: ServiceDef) -> None:
+    def test_describes_itself_always_in_the_same_way(self, backend: base.QuotaBackend, service: ServiceDef) -> None:
         assert service.resources
         assert all(name == resource.name for name, resource in service.resources.items())
         assert backend.describe() == service == backend.describe()
 
-    def test_describes_itself_without_its_backend(self, broken_backend: QuotaBackend) -> None:
+    def test_describes_itself_without_its_backend(self, broken_backend: base.QuotaBackend) -> None:
         assert broken_backend.describe().resources
 
     def test_reports_every_resource(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, project: base.ProjectInfo
     ) -> None:
         """The report passes validation, and has nothing that was not declared."""
         assert set(backend.report_usage(project).resources) == set(service.resources)
         calls.report_usage(backend, service, project, catalog)
 
     def test_reading_changes_nothing(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, project: base.ProjectInfo
     ) -> None:
         first = calls.report_usage(backend, service, project, catalog)
         assert calls.report_usage(backend, service, project, catalog) == first
 
     def test_a_new_project_uses_nothing(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
+        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: base.ProjectInfo
     ) -> None:
         report = calls.report_usage(backend, service, new_project, catalog)
         assert {az.usage for resource in report.resources.values() for az in resource.per_az.values()} == {0}
 
     def test_quota_is_in_force_after_it_was_set(
         self,
-        backend: QuotaBackend,
+        backend: base.QuotaBackend,
         service: ServiceDef,
         catalog: Catalog,
-        project: ProjectInfo,
-        other_project: ProjectInfo,
+        project: base.ProjectInfo,
+        other_project: base.ProjectInfo,
     ) -> None:
         """What was set is reported, also if it is set twice, lower, or to 0; other projects keep theirs."""
         others = _quotas(calls.report_usage(backend, service, other_project, catalog))
@@ -100,19 +91,21 @@ class QuotaBackendContract:
         assert _quotas(calls.report_usage(backend, service, other_project, catalog)) == others
 
     def test_quota_of_a_new_project(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
+        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: base.ProjectInfo
     ) -> None:
         quotas = {name: 7 for name, resource in service.resources.items() if resource.tracks_quota}
         calls.set_quota(backend, service, new_project, quotas)
         assert _quotas(calls.report_usage(backend, service, new_project, catalog)) == quotas
 
     def test_works_in_many_threads(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, project: base.ProjectInfo
     ) -> None:
         reports = _in_threads(lambda: calls.report_usage(backend, service, project, catalog))
         assert all(report == reports[0] for report in reports)
 
-    def test_failures_are_errors(self, broken_backend: QuotaBackend, catalog: Catalog, project: ProjectInfo) -> None:
+    def test_failures_are_errors(
+        self, broken_backend: base.QuotaBackend, catalog: Catalog, project: base.ProjectInfo
+    ) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not a report of zeros."""
         service = broken_backend.describe()
         _assert_fails(lambda: calls.report_usage(broken_backend, service, project, catalog))
@@ -124,12 +117,12 @@ class QuotaBackendContract:
 class CapacityBackendContract:
     """What holds for every `CapacityBackend`."""
 
-    def test_reports_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
+    def test_reports_capacity(self, backend: base.CapacityBackend, catalog: Catalog) -> None:
         """The report passes validation, and says something of a configured resource."""
         report = calls.report_capacity(backend, "under-test", catalog)
         assert any(report.services.values())
 
-    def test_reading_changes_nothing(self, backend: CapacityBackend, catalog: Catalog) -> None:
+    def test_reading_changes_nothing(self, backend: base.CapacityBackend, catalog: Catalog) -> None:
         first, *others = _in_threads(lambda: calls.report_capacity(backend, "under-test", catalog))
         assert all(another == first for another in others)
 
@@ -137,7 +130,7 @@ class CapacityBackendContract:
 class BrokenCapacityContract:
     """What holds for a `CapacityBackend` that asks something outside of its configuration."""
 
-    def test_failures_are_errors(self, broken_backend: CapacityBackend, catalog: Catalog) -> None:
+    def test_failures_are_errors(self, broken_backend: base.CapacityBackend, catalog: Catalog) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty report."""
         _assert_fails(lambda: calls.report_capacity(broken_backend, "under-test", catalog))
 
@@ -145,7 +138,7 @@ class BrokenCapacityContract:
 class DiscoveryBackendContract:
     """What holds for every `DiscoveryBackend`."""
 
-    def test_lists_domains_and_projects(self, backend: DiscoveryBackend) -> None:
+    def test_lists_domains_and_projects(self, backend: base.DiscoveryBackend) -> None:
         """There is something, ids are unique, and every project has a parent in its domain."""
         domains = calls.list_domains(backend, None, None)
         assert domains
@@ -157,18 +150,18 @@ class DiscoveryBackendContract:
             ids += [project.id for project in projects]
         assert len(set(ids)) == len(ids) > 0
 
-    def test_lists_the_same_in_many_threads(self, backend: DiscoveryBackend) -> None:
+    def test_lists_the_same_in_many_threads(self, backend: base.DiscoveryBackend) -> None:
 
-        def everything() -> set[DomainInfo | ProjectInfo]:
-            domains: Iterable[DomainInfo] = calls.list_domains(backend, None, None)
+        def everything() -> set[base.DomainInfo | base.ProjectInfo]:
+            domains: Iterable[base.DomainInfo] = calls.list_domains(backend, None, None)
             return {*domains, *(project for domain in domains for project in calls.list_projects(backend, domain))}
 
         first, *others = _in_threads(everything)
         assert all(other == first for other in others)
 
-    def test_an_unknown_domain_has_no_projects(self, backend: DiscoveryBackend) -> None:
+    def test_an_unknown_domain_has_no_projects(self, backend: base.DiscoveryBackend) -> None:
         """For a domain that does not exist there is an error or nothing, and never the projects of another."""
-        nowhere = DomainInfo("no-such-domain", "nowhere")
+        nowhere = base.DomainInfo("no-such-domain", "nowhere")
         try:
             projects = calls.list_projects(backend, nowhere)
         except BackendError:
@@ -179,7 +172,7 @@ class DiscoveryBackendContract:
 class BrokenDiscoveryContract:
     """What holds for a `DiscoveryBackend` that asks something outside of its configuration."""
 
-    def test_failures_are_errors(self, broken_backend: DiscoveryBackend) -> None:
+    def test_failures_are_errors(self, broken_backend: base.DiscoveryBackend) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty list."""
         _assert_fails(lambda: calls.list_domains(broken_backend, None, None))
-        _assert_fails(lambda: calls.list_projects(broken_backend, DomainInfo("d", "domain")))
+        _assert_fails(lambda: calls.list_projects(broken_backend, base.DomainInfo("d", "domain")))

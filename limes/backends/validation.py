@@ -13,17 +13,7 @@ from typing import Any
 
 import orjson
 
-from limes.backends.base import (
-    AZCapacity,
-    AZUsage,
-    CapacityReport,
-    ResourceUsage,
-    Unlimited,
-    UsageReport,
-    add_capacity,
-    add_usage,
-    limited,
-)
+from limes.backends import base
 from limes.catalog.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
 from limes.kernel.errors import BackendError
 from limes.kernel.units import MAX_AMOUNT
@@ -33,11 +23,13 @@ log = logging.getLogger(__name__)
 _LONGEST_STATE = 1_000_000
 
 
-def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -> UsageReport:
+def validate_usage(report: base.UsageReport, service: ServiceDef, catalog: Catalog) -> base.UsageReport:
     """Returns the report with exactly the service's resources, each with the configured AZs, `any` always among them.
     Raises `BackendError` that names the service, the resource and what is wrong."""
     where = f"service {service.type}"
-    _require(isinstance(report, UsageReport), where, f"the report is a {type(report).__name__}, expected a UsageReport")
+    _require(
+        isinstance(report, base.UsageReport), where, f"the report is a {type(report).__name__}, expected a UsageReport"
+    )
     for name in sorted(set(report.resources) - set(service.resources)):
         log.warning("%s: the usage report has the resource %r, which the plugin did not declare", where, name)
     missing = sorted(set(service.resources) - set(report.resources))
@@ -49,36 +41,38 @@ def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -
         name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
         for name, definition in service.resources.items()
     }
-    return UsageReport(resources, state)
+    return base.UsageReport(resources, state)
 
 
-def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, catalog: Catalog) -> ResourceUsage:
-    _require(isinstance(usage, ResourceUsage), where, f"is a {type(usage).__name__}, expected a ResourceUsage")
+def _checked_usage(
+    usage: base.ResourceUsage, definition: ResourceDef, where: str, catalog: Catalog
+) -> base.ResourceUsage:
+    _require(isinstance(usage, base.ResourceUsage), where, f"is a {type(usage).__name__}, expected a ResourceUsage")
     if definition.tracks_quota:
         _require(usage.quota is not None, where, "the quota is missing")
     else:
         _require(usage.quota is None, where, "has a quota, but was declared without one")
     quota = usage.quota
-    if quota is not None and not isinstance(quota, Unlimited):
+    if quota is not None and not isinstance(quota, base.Unlimited):
         _check_amount(quota, where, "quota")
-        quota = limited(quota)
+        quota = base.limited(quota)
     _check_bounds(usage, where)
-    per_az: dict[str, AZUsage] = {ANY_AZ: AZUsage(0)}
-    for az, reported in _az_items(usage.per_az, AZUsage, where):
+    per_az: dict[str, base.AZUsage] = {ANY_AZ: base.AZUsage(0)}
+    for az, reported in _az_items(usage.per_az, base.AZUsage, where):
         place = f"{where}, AZ {az}"
         _check_amount(reported.usage, place, "usage")
         _check_optional(reported.physical_usage, place, "physical usage")
         checked = replace(reported, subresources=_json_items(reported.subresources, place, "subresources"))
         known = catalog.az_of(az)
-        per_az[known] = add_usage(per_az[known], checked) if known in per_az else checked
+        per_az[known] = base.add_usage(per_az[known], checked) if known in per_az else checked
     shown = {
-        az: AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
+        az: base.AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
         for az, item in per_az.items()
     }
-    return ResourceUsage(shown, quota, _at_most(usage.min_quota), _at_most(usage.max_quota))
+    return base.ResourceUsage(shown, quota, _at_most(usage.min_quota), _at_most(usage.max_quota))
 
 
-def _check_bounds(usage: ResourceUsage, where: str) -> None:
+def _check_bounds(usage: base.ResourceUsage, where: str) -> None:
     low, high = usage.min_quota, usage.max_quota
     if low is None and high is None:
         return
@@ -88,12 +82,12 @@ def _check_bounds(usage: ResourceUsage, where: str) -> None:
     _require(low is None or high is None or low <= high, where, f"no quota is from {low} to {high}")
 
 
-def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:
+def validate_capacity(report: base.CapacityReport, capacitor: str, catalog: Catalog) -> base.CapacityReport:
     """Returns the report without services and resources that are not configured, and with the configured AZs. Raises
     `BackendError` that names the capacitor, the resource and what is wrong."""
     where = f"capacitor {capacitor}"
-    _require(isinstance(report, CapacityReport), where, f"the report is a {type(report).__name__}")
-    services: dict[str, dict[str, Mapping[str, AZCapacity]]] = {}
+    _require(isinstance(report, base.CapacityReport), where, f"the report is a {type(report).__name__}")
+    services: dict[str, dict[str, Mapping[str, base.AZCapacity]]] = {}
     for service, resources in report.services.items():
         _require(isinstance(resources, Mapping), where, f"service {service}: expected a mapping of resources")
         for name, per_az in resources.items():
@@ -103,20 +97,22 @@ def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) 
                 log.info("%s: is not configured, its capacity is dropped", place)
             else:
                 services.setdefault(service, {})[name] = checked
-    return CapacityReport(services)
+    return base.CapacityReport(services)
 
 
-def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Catalog) -> Mapping[str, AZCapacity]:
-    checked: dict[str, AZCapacity] = {}
-    for az, reported in _az_items(per_az, AZCapacity, where):
+def _checked_capacity(
+    per_az: Mapping[str, base.AZCapacity], where: str, catalog: Catalog
+) -> Mapping[str, base.AZCapacity]:
+    checked: dict[str, base.AZCapacity] = {}
+    for az, reported in _az_items(per_az, base.AZCapacity, where):
         place = f"{where}, AZ {az}"
         _check_amount(reported.capacity, place, "capacity")
         _check_optional(reported.usage, place, "usage")
         item = replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
         known = catalog.az_of(az)
-        checked[known] = add_capacity(checked[known], item) if known in checked else item
+        checked[known] = base.add_capacity(checked[known], item) if known in checked else item
     return {
-        az: AZCapacity(min(total.capacity, MAX_AMOUNT), _at_most(total.usage), total.subcapacities)
+        az: base.AZCapacity(min(total.capacity, MAX_AMOUNT), _at_most(total.usage), total.subcapacities)
         for az, total in checked.items()
     }
 

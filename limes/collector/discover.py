@@ -18,8 +18,8 @@ from limes.app.context import Limes
 from limes.audit.events import Scope
 from limes.autogrow.compute import mark_growing_due
 from limes.backends import DomainInfo, ProjectInfo, calls
+from limes.catalog import catalog
 from limes.catalog import queries as catalog_queries
-from limes.catalog.catalog import Ref
 from limes.commitments.settle import delete_unconfirmed, settle_waiting
 from limes.db.transactions import atomic
 from limes.kernel.errors import BackendError, NotFound
@@ -27,7 +27,7 @@ from limes.lifetimes import queries as lifetimes
 from limes.metering.queries import note_names
 from limes.metering.usage import end_metering
 from limes.projects import discovery as queries
-from limes.projects.scope import find_domain, find_project
+from limes.projects import scope
 from limes.quota import change_log
 from limes.quota.queries import add_quotas
 from limes.requests.pass_on import outlive_projects
@@ -63,7 +63,7 @@ def discover_domains(limes: Limes) -> Sequence[str]:
 def discover_projects(limes: Limes, domain_uuid: str) -> Sequence[str]:
     """Follows the projects of one domain. Returns the UUIDs of new ones. Raises `NotFound` for a domain that is not
     known, and `BackendError`."""
-    row = limes.engine.snapshot(lambda: find_domain(limes.engine, domain_uuid))
+    row = limes.engine.snapshot(lambda: scope.find_domain(limes.engine, domain_uuid))
     return _merge_projects(limes, DomainInfo(row.uuid, row.name))
 
 
@@ -78,9 +78,9 @@ def request_sync(limes: Limes, domain_uuid: str, project_uuid: str) -> None:
 
 @atomic
 def _mark_stale(limes: Limes, domain_uuid: str, project_uuid: str) -> bool:
-    find_domain(limes.engine, domain_uuid)
+    scope.find_domain(limes.engine, domain_uuid)
     try:
-        project = find_project(limes.engine, domain_uuid, project_uuid)
+        project = scope.find_project(limes.engine, domain_uuid, project_uuid)
     except NotFound:
         return False
     queries.mark_stale(limes.engine, project.id)
@@ -148,7 +148,7 @@ def _give_away(limes: Limes) -> None:
     mark_growing_due(limes.engine, limes.catalog, limes.now())
 
 
-def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[Ref, int]) -> None:
+def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[catalog.Ref, int]) -> None:
     """Gives a new domain its quotas: 0, or what its constraints demand, which is recorded."""
     constraints = limes.constraints.domains.get(domain.name, {})
     demanded = {ref: constraint.apply_to(0) for ref, constraint in constraints.items()}

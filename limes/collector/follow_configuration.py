@@ -14,9 +14,8 @@ from functools import partial
 
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, Reason, Scope
+from limes.autogrow import compute, figures
 from limes.autogrow import queries as autogrow
-from limes.autogrow.compute import autogrow_rule
-from limes.autogrow.figures import SET_BY_PEOPLE, mark_desynced
 from limes.catalog.catalog import ANY_AZ, Ref
 from limes.catalog.queries import resource_ids
 from limes.collector.sync_catalog import sync_catalog
@@ -38,10 +37,10 @@ def follow_models(limes: Limes) -> None:
     loss: so restart all of them."""
     refs = {id_: ref for ref, id_ in resource_ids(limes.engine).items() if limes.catalog.find(ref)}
     for id_, due_at in autogrow.lock_models(limes.engine, sorted(refs)):
-        ref, grows = refs[id_], autogrow_rule(limes.catalog, refs[id_]) is not None
+        ref, grows = refs[id_], compute.autogrow_rule(limes.catalog, refs[id_]) is not None
         if grows and due_at is None:
             autogrow.forget_growth(limes.engine, id_)
-            autogrow.start_from_set_quota(limes.engine, id_, ANY_AZ, SET_BY_PEOPLE)
+            autogrow.start_from_set_quota(limes.engine, id_, ANY_AZ, figures.SET_BY_PEOPLE)
             autogrow.set_due(limes.engine, id_, limes.now())
             _log(limes, "quota of %s follows usage and commitments from now on (model autogrow)", ref)
         elif not grows and due_at is not None:
@@ -53,7 +52,7 @@ def _end_growth(limes: Limes, id_: int, ref: Ref) -> None:
     engine, definition, unit = limes.engine, limes.catalog.find(ref), limes.catalog.unit_of(ref)
     autogrow.lock_domains(engine, id_)
     if definition is not None and definition.az_separated:  # its quota was pushed by AZ, and is now for all of them
-        mark_desynced(engine, id_, autogrow.projects_with_split(engine, id_), limes.now())
+        figures.mark_desynced(engine, id_, autogrow.projects_with_split(engine, id_), limes.now())
     autogrow.forget_growth(engine, id_)
     autogrow.set_due(engine, id_, None)
     autogrow.forget_outcomes(engine, ["/".join(ref)])

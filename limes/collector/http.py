@@ -18,10 +18,7 @@ from prometheus_client.registry import Collector as MetricsSource
 
 from limes.db.engine import Engine
 from limes.reports.shared_figures import Reading, SharedFigures
-from limes.web.call import BodyStream
-from limes.web.encoding import accepts_gzip, compress_parts
-from limes.web.operation import Router
-from limes.web.operational import HealthcheckEndpoint, render_metrics
+from limes.web import call, encoding, operation, operational
 from limes.web.server import explain_failure
 
 log = logging.getLogger(__name__)
@@ -130,16 +127,16 @@ class MetricsEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
         reading = self._figures.latest() if self._figures else None  # first, as the registry tells its age
-        own = render_metrics() + generate_latest(self._registry)
+        own = operational.render_metrics() + generate_latest(self._registry)
         size = len(own) + (reading.size if reading else 0)
         resp.append_header("vary", "Accept-Encoding")
         if req.method == "HEAD":
             resp.content_length = size
             return
-        stream = BodyStream(_parts(own, reading))
-        if accepts_gzip(req.get_header("Accept-Encoding")):
+        stream = call.BodyStream(_parts(own, reading))
+        if encoding.accepts_gzip(req.get_header("Accept-Encoding")):
             resp.set_header("content-encoding", "gzip")
-            stream.encode(compress_parts)
+            stream.encode(encoding.compress_parts)
         else:
             resp.content_length = size
         resp.stream = stream
@@ -157,8 +154,8 @@ def operational_server(
 ) -> Iterator[int]:
     """Serves on `HOST:PORT` while the block lasts, and yields the port. `metrics` are metrics by path. Raises
     `StartupError`, which names the setting, if it cannot listen."""
-    app = falcon.App(router=Router(head=True))
-    app.add_route("/healthcheck", HealthcheckEndpoint(engine))
+    app = falcon.App(router=operation.Router(head=True))
+    app.add_route("/healthcheck", operational.HealthcheckEndpoint(engine))
     for path, endpoint in metrics.items():
         app.add_route(path, endpoint)
     host, _, port = listen.rpartition(":")

@@ -15,8 +15,7 @@ from typing import TypeVar
 
 from limes.db.advice import ahead_of_database
 from limes.db.engine import Engine
-from limes.kernel.errors import LimesError, Unavailable
-from limes.kernel.logs import request_id
+from limes.kernel import errors, logs
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +99,7 @@ class Loop:
         worker.start()
 
     def _work(self) -> None:
-        request_id.set(f"job-{self.job.name}")
+        logs.request_id.set(f"job-{self.job.name}")
         try:
             while not self._stopping.is_set() and self._may_work():
                 started = time.monotonic()
@@ -108,7 +107,7 @@ class Loop:
                     break
                 self._done(self.job.name, time.monotonic() - started)
                 self._start_worker()
-        except LimesError as error:
+        except errors.LimesError as error:
             log.error("%s: %s", self.job.name, error)
         except Exception:
             log.exception("%s failed", self.job.name)
@@ -152,7 +151,7 @@ class ClockWatch:
     def _compare(self) -> None:
         try:
             ahead = ahead_of_database(self._engine, self._wall)
-        except Unavailable:
+        except errors.Unavailable:
             return
         self._compared_at = self._monotonic()
         self._offset = self._wall() - self._monotonic()

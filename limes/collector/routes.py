@@ -1,28 +1,28 @@
 """Requests that do at once what collectors do from time to time."""
 
-from limes.api.call import POST
-from limes.api.levels import DOMAIN, PROJECT
-from limes.api.policy import rules
+from limes.api import call, levels, policy
 from limes.collector import handlers
 from limes.reports.project_answers import NewDomainsAnswer, NewProjectsAnswer
 
 SECTIONS = {
     "domains": {
-        "/v1/domains/discover": POST(handlers.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None})
+        "/v1/domains/discover": call.POST(
+            handlers.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None}
+        )
     },
     "projects": {
-        f"{DOMAIN}/projects/discover": POST(
+        f"{levels.DOMAIN}/projects/discover": call.POST(
             handlers.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
         ),
-        f"{PROJECT}/sync": POST(handlers.sync, "project:sync", {202: None}, (404,)),
+        f"{levels.PROJECT}/sync": call.POST(handlers.sync, "project:sync", {202: None}, (404,)),
     },
 }
 
 RULES = (
-    *rules(
+    *policy.rules(
         "project",
         sync=("project_editor", "Ask for a scrape of a project as soon as possible."),
         discover=("domain_editor", "Look for new projects of a domain in Keystone."),
     ),
-    *rules("domain", discover=("cluster_admin", "Look for new domains in Keystone.")),
+    *policy.rules("domain", discover=("cluster_admin", "Look for new domains in Keystone.")),
 )

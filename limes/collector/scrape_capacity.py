@@ -28,14 +28,13 @@ from limes.commitments.settle import settle_locked
 from limes.db.transactions import atomic, snapshot
 from limes.growth.sample import sample_capacity
 from limes.kernel.units import falls
-from limes.projects import tasks
-from limes.projects.claims import never
+from limes.projects import claims, tasks
+from limes.usage import project_sums
 from limes.usage import sums as kept_sums
-from limes.usage.project_sums import Among
 
 log = logging.getLogger(__name__)
 
-_ALL = Among("project", None)
+_ALL = project_sums.Among("project", None)
 
 
 class CapacityOutcome(NamedTuple):
@@ -46,7 +45,12 @@ class CapacityOutcome(NamedTuple):
 def scrape_next_capacitor(limes: Limes) -> CapacityOutcome | None:
     """Scrapes the capacitor that is due first. None if none is due."""
     now, rules, names = limes.now(), limes.settings.collector, sorted(limes.backends.capacity)
-    claim = (names, now, now + limes.lease, never(now, rules.capacity_interval, rules.capacity_retry, limes.lease))
+    claim = (
+        names,
+        now,
+        now + limes.lease,
+        claims.never(now, rules.capacity_interval, rules.capacity_retry, limes.lease),
+    )
     task = limes.engine.atomic(partial(tasks.claim_capacity, limes.engine, *claim))
     if task is None:
         return None

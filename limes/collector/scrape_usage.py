@@ -18,21 +18,17 @@ import orjson
 
 from limes.app.context import Limes
 from limes.autogrow.compute import autogrow_rule, on_scrape
-from limes.backends import AZUsage, BackendError, ResourceUsage, UsageReport, calls
-from limes.backends.base import to_stored
+from limes.backends import AZUsage, BackendError, ResourceUsage, UsageReport, base, calls
 from limes.catalog import queries as catalog_queries
 from limes.commitments.settle import settle_waiting
 from limes.db.transactions import atomic
-from limes.kernel.errors import BackendPaused
-from limes.kernel.units import MAX_AMOUNT
+from limes.kernel import errors, units
+from limes.projects import claims, tasks
 from limes.projects import scrapes as queries
-from limes.projects import tasks
-from limes.projects.claims import never, next_pause
 from limes.projects.scrapes import AZRow, Figures, Listener, Outcome, ResourceRow, Scrape, project_info
 from limes.projects.tasks import ProjectTask
-from limes.quota import change_log
-from limes.quota.push_quota import find_drift
-from limes.quota.wanted import wanted_quotas
+from limes.quota import change_log, push_quota
+from limes.quota.push_quota import wanted_quotas
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +43,7 @@ class ScrapeTask(NamedTuple):
 @atomic
 def _claim(limes: Limes, service_type: str, limit: int) -> list[ScrapeTask]:
     now, rules = limes.now(), limes.settings.collector
-    horizon = never(now, rules.scrape_interval, rules.scrape_retry_max, limes.lease)
+    horizon = claims.never(now, rules.scrape_interval, rules.scrape_retry_max, limes.lease)
     claimed = tasks.claim_scrapes(limes.engine, service_type, now, now + limes.lease, horizon, limit)
     ids = catalog_queries.service_resource_ids(limes.engine, claimed[0].service_id) if claimed else {}
     return [ScrapeTask(task, ids) for task in claimed]
@@ -78,7 +74,7 @@ def scrape_project(limes: Limes, claimed: ScrapeTask, listeners: Sequence[Listen
     backend, service = limes.backends.quota[task.service_type], limes.catalog.services[task.service_type]
     try:
         report = calls.report_usage(backend, service, project_info(task), limes.catalog)
-    except BackendPaused:
+    except errors.BackendPaused:
         give_back(limes, [claimed])
         return None
     except BackendError as error:
@@ -98,7 +94,7 @@ def _record_failure(limes: Limes, task: ProjectTask, message: str) -> None:
     before = queries.lock_claim(limes.engine, task.id, task.lease)
     if before is not None:
         now, rules = limes.now(), limes.settings.collector
-        pause = limes.jitter.spread(next_pause(before + 1, rules.scrape_retry, rules.scrape_retry_max))
+        pause = limes.jitter.spread(claims.next_pause(before + 1, rules.scrape_retry, rules.scrape_retry_max))
         queries.record_failure(limes.engine, task.id, now, now + pause, before + 1, message)
 
 
@@ -161,7 +157,7 @@ def _note_drift(
     repairs: bool,
 ) -> None:
     """`since` is when drift was noted before."""
-    drift = find_drift(wanted, before, after)
+    drift = push_quota.find_drift(wanted, before, after)
     if not drift:
         if repairs and not limes.settings.collector.authoritative and since is not None:  # left alone until now
             _record_repair(limes, task, {name: after[name].backend_quota for name in wanted}, wanted)
@@ -193,8 +189,8 @@ def _row(limes: Limes, task: ProjectTask, name: str, usage: ResourceUsage, store
     physical = None
     if any(item.physical_usage is not None for item in items):
         physical = sum(item.usage if item.physical_usage is None else item.physical_usage for item in items)
-        physical = min(physical, MAX_AMOUNT)
-    used = min(sum(item.usage for item in items), MAX_AMOUNT)
+        physical = min(physical, units.MAX_AMOUNT)
+    used = min(sum(item.usage for item in items), units.MAX_AMOUNT)
     return ResourceRow(quota, backend_quota, used, physical, usage.min_quota, usage.max_quota)
 
 
@@ -204,7 +200,7 @@ def _quota(
     resource = limes.catalog.services[task.service_type].resources[name]
     if usage.quota is None:
         return None, None
-    backend_quota = to_stored(usage.quota)
+    backend_quota = base.to_stored(usage.quota)
     # what the backend gives to every new project is the quota of this one, too
     initial = backend_quota if backend_quota == resource.auto_approve_initial_quota else 0
     quota = initial if stored is None or stored.quota is None else stored.quota

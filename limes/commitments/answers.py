@@ -6,12 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from limes.catalog.catalog import Ref
-from limes.commitments import plan
-from limes.commitments.create import Verdict
-from limes.commitments.document import Commitment, EventCommitment
-from limes.commitments.reading import Utilisation, ZoneSummary
-from limes.commitments.rules import Rate
-from limes.commitments.store import CommitmentView
+from limes.commitments import create, document, plan, reading, rules, store
 from limes.kernel.validation.shape import Amount, PositiveAmount, Shape, Time, seconds
 
 Message = Annotated[str, Field(description="what is wrong")]
@@ -20,20 +15,20 @@ Message = Annotated[str, Field(description="what is wrong")]
 class CommitmentAnswer(Shape):
     """One commitment."""
 
-    commitment: Commitment
+    commitment: document.Commitment
     warnings: list[str] = []
 
 
 class CommitmentsAnswer(Shape):
     """Commitments, in the order of their numbers."""
 
-    commitments: list[Commitment]
+    commitments: list[document.Commitment]
 
 
-def render_commitment(view: CommitmentView, *, with_token: bool = True) -> Commitment:
+def render_commitment(view: store.CommitmentView, *, with_token: bool = True) -> document.Commitment:
     """The transfer token is shown to those who may give the commitment away."""
     deadlines = view.deadlines
-    return Commitment.of(
+    return document.Commitment.of(
         view.commitment,
         view.ref,
         view.unit,
@@ -49,7 +44,7 @@ class CommitmentEvent(Shape):
     number: PositiveAmount
     at: Time
     event: str
-    commitment: EventCommitment
+    commitment: document.EventCommitment
 
 
 class CommitmentEventsAnswer(Shape):
@@ -69,7 +64,7 @@ class CanConfirmAnswer(Shape):
     warnings: list[str] = []
 
 
-def render_verdict(verdict: Verdict, warnings: list[str]) -> CanConfirmAnswer:
+def render_verdict(verdict: create.Verdict, warnings: list[str]) -> CanConfirmAnswer:
     shown = CanConfirmAnswer(result=verdict.is_possible, reason=verdict.reason or None, warnings=warnings)
     if verdict.plan is not None:
         at, shown.confirmable_now = verdict.plan.confirmable_at, verdict.plan.confirmable_now
@@ -123,13 +118,13 @@ def render_plan(found: plan.Plan) -> Plan:
 class UtilisationAnswer(Shape):
     """By resource and availability zone."""
 
-    utilisation: list[Utilisation]
+    utilisation: list[reading.Utilisation]
 
 
 class CommitmentSummaryAnswer(Shape):
     """By resource and availability zone. Resources without commitments are left out."""
 
-    commitment_summary: list[ZoneSummary]
+    commitment_summary: list[reading.ZoneSummary]
 
 
 class ConversionRate(Shape):
@@ -147,7 +142,7 @@ class ConversionsAnswer(Shape):
     conversions: list[ConversionRate]
 
 
-def render_rates(rates: dict[Ref, Rate]) -> ConversionsAnswer:
+def render_rates(rates: dict[Ref, rules.Rate]) -> ConversionsAnswer:
     conversions = [
         ConversionRate(
             target_service=service, target_resource=resource, source_amount=rate.source, target_amount=rate.target

@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from limes.api.bodies import Amount, OfCommitment
-from limes.commitments.reshape import Conversion
-from limes.commitments.rules import CommitmentRequest
+from limes.commitments import reshape, rules
 from limes.web.call import RequestBody
 
 
@@ -21,9 +20,9 @@ class NewCommitment(RequestBody):
     confirm_by: StrictInt | None = None
     auto_renew: Annotated[StrictBool, Field(description="whether it is renewed before its end")] = False
 
-    def request(self) -> CommitmentRequest:
+    def request(self) -> rules.CommitmentRequest:
         ref, az = (self.service_type, self.resource_name), self.availability_zone
-        return CommitmentRequest(ref, az, self.amount, self.duration, self.confirm_by, self.auto_renew)
+        return rules.CommitmentRequest(ref, az, self.amount, self.duration, self.confirm_by, self.auto_renew)
 
 
 class NewCommitmentBody(OfCommitment[NewCommitment]):
@@ -71,8 +70,8 @@ class ConversionPart(RequestBody):
     source_amount: Amount
     target_amount: Amount
 
-    def conversion(self) -> Conversion:
-        return Conversion((self.target_service, self.target_resource), self.source_amount, self.target_amount)
+    def conversion(self) -> reshape.Conversion:
+        return reshape.Conversion((self.target_service, self.target_resource), self.source_amount, self.target_amount)
 
 
 class ConversionBody(OfCommitment[ConversionPart]):

@@ -10,8 +10,8 @@ import orjson
 
 from limes.app.context import Limes
 from limes.autogrow.compute import autogrow_rule
+from limes.catalog import catalog
 from limes.catalog import queries as catalog_queries
-from limes.catalog.catalog import Ref
 from limes.commitments import queries, rules, store
 from limes.commitments.claims import Claims, Tally
 from limes.commitments.commitment import Commitment, Status, advance, canonical_duration
@@ -231,7 +231,7 @@ def with_warnings(limes: Limes, view: CommitmentView) -> CommitmentView:
 
 
 def _warnings(
-    limes: Limes, project: int, resource_id: int, ref: Ref, start: float, additional: int = 0
+    limes: Limes, project: int, resource_id: int, ref: catalog.Ref, start: float, additional: int = 0
 ) -> tuple[str, ...]:
     """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount. None where
     quota follows commitments: it is raised when they are confirmed."""

@@ -7,11 +7,9 @@ from peewee import EXCLUDED, JOIN, Case, CompoundSelectQuery, Field, Select, Val
 
 from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
 from limes.catalog.models import AZResource
+from limes.commitments import commitment, plan, queries
 from limes.commitments.claims import Balance, Claims
-from limes.commitments.commitment import LIVE, Status
 from limes.commitments.models import Commitment, CommitmentUse
-from limes.commitments.plan import DayOfUse
-from limes.commitments.queries import renews_itself, was_renewed
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, collected, mapping, rows, value, writes
@@ -193,7 +191,7 @@ def forget_before(day: int) -> Node:
     return _Use.delete().where(_Use.day < day)
 
 
-@collected(tuple[int, str], DayOfUse)
+@collected(tuple[int, str], plan.DayOfUse)
 def of_project(project_id: int, since: int) -> Node:
     columns = (_Use.resource, _Use.az, _Use.day, *_FIGURES)
     return _Use.select(*columns).where(_Use.project == project_id, _Use.day >= since).order_by(_Use.day)
@@ -246,14 +244,14 @@ class UseSum(NamedTuple):
 
 
 def _is_live(now: float) -> Any:
-    return Commitment.status.in_(sorted(LIVE)) & (Commitment.expires_at > now)
+    return Commitment.status.in_(sorted(commitment.LIVE)) & (Commitment.expires_at > now)
 
 
 @rows(LiveSum)
 def live_sums(scope: Scope, resources: Sequence[int], now: float, until: float) -> Node:
     """The sums of commitments that have not ended, and of what ends before `until`."""
     row = Commitment
-    is_ending = (row.expires_at <= until) & ~was_renewed(row) & ~renews_itself(row)
+    is_ending = (row.expires_at <= until) & ~queries.was_renewed(row) & ~queries.renews_itself(row)
     expiring = Case(None, [(is_ending, row.amount)], 0)
     query = (
         row.select(row.resource, row.az, row.status, fn.SUM(row.amount), fn.COUNT(row.id), fn.SUM(expiring))
@@ -272,7 +270,7 @@ def use_sums(scope: Scope, resources: Sequence[int], now: float, *, is_pooled: b
     usage: Any = ProjectResource if is_pooled else ProjectAZResource
     committed = (
         row.select(row.project, row.resource, row.az, fn.SUM(row.amount).alias("amount"))
-        .where(_is_live(now), row.status == Status.CONFIRMED.value, any_of(row.resource, resources))
+        .where(_is_live(now), row.status == commitment.Status.CONFIRMED.value, any_of(row.resource, resources))
         .group_by(row.project, row.resource, row.az)
         .alias("committed")
     )

@@ -5,11 +5,9 @@ import math
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.parameters import Flag, Header, Moment, Names, Text, WholeNumber
-from limes.commitments import answers, reading, reshape
+from limes.commitments import answers, commitment, reading, reshape, store
 from limes.commitments import bodies as commitments_bodies
 from limes.commitments import create as creating
-from limes.commitments.commitment import Status
-from limes.commitments.store import CommitmentView
 from limes.kernel.errors import BadRequest, Forbidden, NotFound
 from limes.kernel.validation.shape import stored
 from limes.projects.scope import find_project
@@ -172,7 +170,7 @@ def _changes(call: Call) -> reading.ChangeFilter:
     if since is not None and until is not None and since > until:
         raise BadRequest("query parameter changed_since: it is after changed_until")
     statuses = STATUS.of(call.req)
-    known = [status.value for status in Status]
+    known = [status.value for status in commitment.Status]
     if statuses is not None and not set(statuses) <= set(known):
         raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
     wanted = {
@@ -218,7 +216,7 @@ def _transfer_token(call: Call) -> str:
     return token
 
 
-def _answer(view: CommitmentView, status: int) -> Answer:
+def _answer(view: store.CommitmentView, status: int) -> Answer:
     """One commitment, with its transfer token if it has one."""
     shown = answers.render_commitment(view)
     return Answer(status, answers.CommitmentAnswer(commitment=shown, warnings=list(view.warnings)))

@@ -1,17 +1,6 @@
 """Commitments, what happened to them, the keys they were asked for with, and how much of them is used."""
 
-from peewee import (
-    SQL,
-    BigAutoField,
-    BigIntegerField,
-    BooleanField,
-    Check,
-    CompositeKey,
-    DoubleField,
-    ForeignKeyField,
-    IntegerField,
-    TextField,
-)
+import peewee
 
 from limes.catalog.models import Resource
 from limes.db.base import BaseModel
@@ -21,27 +10,31 @@ from limes.projects.models import Project
 class Commitment(BaseModel):
     """A project's promise to use an amount of a resource in one AZ for a time."""
 
-    id = BigAutoField()
-    uuid = TextField(unique=True)
-    project = ForeignKeyField(Project, on_delete="CASCADE")
-    resource = ForeignKeyField(Resource, on_delete="CASCADE")
-    az = TextField(constraints=[Check("az <> ''")])
-    amount = BigIntegerField(constraints=[Check("amount > 0")])
-    duration = TextField()
-    status = TextField(constraints=[Check("status IN ('planned', 'pending', 'confirmed', 'superseded', 'expired')")])
-    created_at = DoubleField()
-    creator_uuid = TextField()
-    creator_name = TextField()
-    confirm_by = DoubleField(null=True)
-    confirmed_at = DoubleField(null=True)
-    expires_at = DoubleField()
-    superseded_at = DoubleField(null=True)
-    predecessor = ForeignKeyField("self", null=True, on_delete="SET NULL")
-    transfer_status = TextField(default="", constraints=[Check("transfer_status IN ('', 'unlisted', 'public')")])
-    transfer_token = TextField(null=True, unique=True)
-    auto_renews = BooleanField(default=False, constraints=[SQL("DEFAULT FALSE")])
-    renewal_error = TextField(default="", constraints=[SQL("DEFAULT ''")])
-    anchor_day = IntegerField(null=True)
+    id = peewee.BigAutoField()
+    uuid = peewee.TextField(unique=True)
+    project = peewee.ForeignKeyField(Project, on_delete="CASCADE")
+    resource = peewee.ForeignKeyField(Resource, on_delete="CASCADE")
+    az = peewee.TextField(constraints=[peewee.Check("az <> ''")])
+    amount = peewee.BigIntegerField(constraints=[peewee.Check("amount > 0")])
+    duration = peewee.TextField()
+    status = peewee.TextField(
+        constraints=[peewee.Check("status IN ('planned', 'pending', 'confirmed', 'superseded', 'expired')")]
+    )
+    created_at = peewee.DoubleField()
+    creator_uuid = peewee.TextField()
+    creator_name = peewee.TextField()
+    confirm_by = peewee.DoubleField(null=True)
+    confirmed_at = peewee.DoubleField(null=True)
+    expires_at = peewee.DoubleField()
+    superseded_at = peewee.DoubleField(null=True)
+    predecessor = peewee.ForeignKeyField("self", null=True, on_delete="SET NULL")
+    transfer_status = peewee.TextField(
+        default="", constraints=[peewee.Check("transfer_status IN ('', 'unlisted', 'public')")]
+    )
+    transfer_token = peewee.TextField(null=True, unique=True)
+    auto_renews = peewee.BooleanField(default=False, constraints=[peewee.SQL("DEFAULT FALSE")])
+    renewal_error = peewee.TextField(default="", constraints=[peewee.SQL("DEFAULT ''")])
+    anchor_day = peewee.IntegerField(null=True)
 
     class Meta:
         table_name = "project_commitments"
@@ -52,10 +45,10 @@ class Commitment(BaseModel):
             (("status", "expires_at"), False),
         )
         constraints = [
-            Check("expires_at > created_at"),
-            Check("(status <> 'confirmed') OR (confirmed_at IS NOT NULL)"),
-            Check("(status = 'superseded') = (superseded_at IS NOT NULL)"),
-            Check("(transfer_token IS NULL) = (transfer_status = '')"),
+            peewee.Check("expires_at > created_at"),
+            peewee.Check("(status <> 'confirmed') OR (confirmed_at IS NOT NULL)"),
+            peewee.Check("(status = 'superseded') = (superseded_at IS NOT NULL)"),
+            peewee.Check("(transfer_token IS NULL) = (transfer_status = '')"),
         ]
 
 
@@ -70,12 +63,12 @@ class CommitmentEvent(BaseModel):
     Invariant: numbers are given in the order of the transactions' commits (`limes.commitments.events`).
     """
 
-    number = BigIntegerField(primary_key=True)
-    at = DoubleField()
-    event = TextField()
-    commitment_uuid = TextField(index=True)
-    project_uuid = TextField(index=True)
-    document = TextField()
+    number = peewee.BigIntegerField(primary_key=True)
+    at = peewee.DoubleField()
+    event = peewee.TextField()
+    commitment_uuid = peewee.TextField(index=True)
+    project_uuid = peewee.TextField(index=True)
+    document = peewee.TextField()
     """JSON: the commitment after the change, as the API shows it."""
 
     class Meta:
@@ -86,8 +79,8 @@ class CommitmentEventCounter(BaseModel):
     """One row: the last number of `commitment_events`. Locked by the transaction that takes numbers, until it
     commits."""
 
-    id = IntegerField(primary_key=True)
-    last = BigIntegerField()
+    id = peewee.IntegerField(primary_key=True)
+    last = peewee.BigIntegerField()
 
     class Meta:
         table_name = "commitment_event_counter"
@@ -96,34 +89,34 @@ class CommitmentEventCounter(BaseModel):
 class CommitmentKey(BaseModel):
     """An `Idempotency-Key` with which a commitment was made, and what was answered."""
 
-    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
-    key = TextField()
-    request = TextField()
+    project = peewee.ForeignKeyField(Project, on_delete="CASCADE", index=False)
+    key = peewee.TextField()
+    request = peewee.TextField()
     """What was asked for, in canonical form."""
-    document = TextField()
+    document = peewee.TextField()
     """JSON: the answer."""
-    created_at = DoubleField(index=True)
+    created_at = peewee.DoubleField(index=True)
 
     class Meta:
         table_name = "commitment_keys"
-        primary_key = CompositeKey("project", "key")
+        primary_key = peewee.CompositeKey("project", "key")
 
 
 class CommitmentUse(BaseModel):
     """How much of its commitments a project has used on one day (UTC), from several looks at it."""
 
-    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
-    resource = ForeignKeyField(Resource, on_delete="CASCADE")
-    az = TextField()
-    day = IntegerField(index=True)
+    project = peewee.ForeignKeyField(Project, on_delete="CASCADE", index=False)
+    resource = peewee.ForeignKeyField(Resource, on_delete="CASCADE")
+    az = peewee.TextField()
+    day = peewee.IntegerField(index=True)
     """Days since the epoch."""
-    looks = IntegerField()
-    usage_sum = BigIntegerField()
+    looks = peewee.IntegerField()
+    usage_sum = peewee.BigIntegerField()
     """Over all looks: divided by `looks` it is the average."""
-    usage_min = BigIntegerField()
-    usage_max = BigIntegerField()
-    committed_sum = BigIntegerField()
+    usage_min = peewee.BigIntegerField()
+    usage_max = peewee.BigIntegerField()
+    committed_sum = peewee.BigIntegerField()
 
     class Meta:
         table_name = "commitment_use"
-        primary_key = CompositeKey("project", "resource", "az", "day")
+        primary_key = peewee.CompositeKey("project", "resource", "az", "day")

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from limes.commitments.claims import Tally
 from limes.commitments.commitment import Commitment, Status, advance
-from limes.kernel.calendar import render_time
-from limes.kernel.units import Unit
+from limes.kernel import calendar, units
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,13 @@ def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) 
     return Plan(None, confirmable_now, tuple(future.blockers), future.missing(), unplaced or future.unplaced())
 
 
-def advise(plan: Plan, unit: Unit) -> str:
+def advise(plan: Plan, unit: units.Unit) -> str:
     """Returns what would work if not all of it is possible at once."""
     parts = [f"{unit.render(plan.confirmable_now)} could be confirmed now"] if plan.confirmable_now else []
     if plan.confirmable_at is None:
         parts.append(f"for all of it, capacity for {unit.render(plan.missing)} is missing in the foreseeable future")
     else:
-        date = render_time(ceil(plan.confirmable_at))
+        date = calendar.render_time(ceil(plan.confirmable_at))
         parts.append(f"all of it from {date} on, as far as can be foreseen: ask for it with that time as confirm_by")
     return "; ".join(parts)
 

@@ -17,12 +17,10 @@ from limes.backends.base import is_forbidden
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import ANY_AZ, Selection
 from limes.commitments import events as commitment_events
-from limes.commitments import figures, queries, store
+from limes.commitments import figures, queries, reshaping, rules, store
 from limes.commitments.commitment import Status, advance
 from limes.commitments.events import NumberedEvent
 from limes.commitments.plan import DayOfUse, recommended_amount
-from limes.commitments.reshaping import NO_DEADLINES, deadlines_of
-from limes.commitments.rules import az_aware_refs, committable_azs, pooled_refs
 from limes.commitments.store import CommitmentView
 from limes.db.engine import Engine
 from limes.db.transactions import atomic, snapshot
@@ -30,8 +28,8 @@ from limes.kernel.errors import NotFound
 from limes.kernel.validation.shape import Amount, Shape, Unit
 from limes.projects.scope import EVERYWHERE, NamedResource, Scope, Where, find_project, named_resources, scope_of
 from limes.quota.queries import project_quotas_by_resource
+from limes.usage import project_sums
 from limes.usage import sums as kept_sums
-from limes.usage.project_sums import Among
 
 _TOKEN = re.compile(r"[0-9a-f]{1,100}")
 """Anything else is no transfer token, and perhaps not a text that the database accepts."""
@@ -71,9 +69,9 @@ def commitments_of_project(
     project = find_project(limes.engine, domain_uuid, project_uuid)
     wanted, now = set(selection.refs), limes.now()
     present = [advance(each, now) for each in queries.of_project(limes.engine, project.id)]
-    deadlines = deadlines_of(present, limes.settings.commitments, now)
+    deadlines = reshaping.deadlines_of(present, limes.settings.commitments, now)
     return [
-        replace(each, deadlines=deadlines.get(each.commitment.id, NO_DEADLINES))
+        replace(each, deadlines=deadlines.get(each.commitment.id, reshaping.NO_DEADLINES))
         for each in store.views(limes, (each for each in present if with_history or each.is_live))
         if each.ref in wanted
     ]
@@ -150,7 +148,7 @@ def sample_utilisation(limes: Limes) -> None:
     now = limes.now()
     today = int(now // _DAY)
     ids = catalog_queries.resource_ids(limes.engine)
-    for by_az, refs in ((True, az_aware_refs(limes.catalog)), (False, pooled_refs(limes.catalog))):
+    for by_az, refs in ((True, rules.az_aware_refs(limes.catalog)), (False, rules.pooled_refs(limes.catalog))):
         resources = [ids[ref] for ref in refs if ref in ids]
         figures.add_sample(limes.engine, resources, by_az=by_az, day=today, now=now)
     figures.forget_before(limes.engine, today - limes.settings.commitments.use_days)
@@ -175,7 +173,9 @@ def report_utilisation(
     for (ref, az), by_day in sorted(days_by_place.items()):
         if ref in wanted:
             # usage in an unknown AZ is shown, but no commitment can cover it
-            can_commit = ref not in forbidden and az in committable_azs(limes.catalog.behavior(ref), limes.catalog)
+            can_commit = ref not in forbidden and az in rules.committable_azs(
+                limes.catalog.behavior(ref), limes.catalog
+            )
             recommended = recommended_amount(by_day, today) if can_commit else 0
             found.append(
                 Utilisation(
@@ -273,7 +273,9 @@ def _summary(
 
 
 def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[int]) -> dict[tuple[int, str], int]:
-    among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
+    among = project_sums.Among(
+        "project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id]
+    )
     in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
     overall = kept_sums.resource_sums(engine, pooled, scope.level, among)
     usage = {(resource, az): int(total.usage) for (_, resource, az), total in in_azs.items()}

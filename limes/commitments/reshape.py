@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from limes.app.context import Limes
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Ref
-from limes.commitments import queries, reshaping, rules, store
+from limes.commitments import create, queries, reshaping, rules, store
 from limes.commitments.commitment import Commitment, canonical_duration, hand_over, offer, withdraw
-from limes.commitments.create import with_warnings
 from limes.commitments.reshaping import split
 from limes.commitments.rules import Rate, conversion_rates
 from limes.commitments.store import Change, CommitmentView
@@ -53,7 +52,7 @@ def renew_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     renewal = store.renew(limes, commitment, now, limes.settings.commitments.renewal_window)
     store.record(limes, [*changes, renewal], now)
-    return with_warnings(limes, store.view(limes, renewal.commitment))
+    return create.with_warnings(limes, store.view(limes, renewal.commitment))
 
 
 @atomic
@@ -125,7 +124,7 @@ def convert_commitment(
     for resource_id in (commitment.resource_id, target_id):
         changes_here += store.settle(limes, resource_id, now)
     store.record(limes, [*changes, *changes_here], now)
-    return with_warnings(limes, store.view(limes, queries.find(limes.engine, successors[0].id) or successors[0]))
+    return create.with_warnings(limes, store.view(limes, queries.find(limes.engine, successors[0].id) or successors[0]))
 
 
 def _check(limes: Limes, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
@@ -200,7 +199,7 @@ def take_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int,
     changes.append(Change("transferred", transferred))
     changes += store.settle(limes, commitment.resource_id, now)  # the transfer may have freed capacity
     store.record(limes, changes, now)
-    return with_warnings(limes, store.view(limes, transferred))
+    return create.with_warnings(limes, store.view(limes, transferred))
 
 
 def _matches(expected: str | None, token: str) -> bool:

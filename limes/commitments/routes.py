@@ -1,9 +1,9 @@
 """Requests about commitments."""
 
 from limes.api import parameters as p
+from limes.api import policy
 from limes.api.call import GET, POST, Operation
 from limes.api.levels import PROJECT, SELECTION, At, on_every_level
-from limes.api.policy import rules
 from limes.commitments import answers as a
 from limes.commitments import bodies
 from limes.commitments import handlers as h
@@ -65,14 +65,14 @@ _ALL = {
 SECTIONS = {"commitments": _ALL}
 
 RULES = (
-    *rules(
+    *policy.rules(
         "project",
         uncommit=(
             "cluster_admin",
             "Delete a commitment that is not confirmed. (With `project:edit`: within the configured grace time.)",
         ),
     ),
-    *rules(
+    *policy.rules(
         "cluster",
         list_commitments=("cluster_viewer", "Follow the changes of all commitments."),
         show_public_commitments=("@", "See which commitments are offered to everybody."),

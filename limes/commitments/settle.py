@@ -8,9 +8,8 @@ from functools import partial
 
 from limes.app.context import Limes
 from limes.catalog.queries import lock_resources
-from limes.commitments import queries, store
+from limes.commitments import queries, reshaping, store
 from limes.commitments.commitment import Commitment, advance
-from limes.commitments.reshaping import renewed_at
 from limes.commitments.store import Change
 from limes.db.transactions import atomic
 from limes.kernel.errors import LimesError
@@ -39,7 +38,7 @@ def _renew(limes: Limes, resource_id: int, before: float) -> None:
     rules, now = limes.settings.commitments, limes.now()
     changes = store.lock(limes, [resource_id], now)
     for commitment in queries.renewing(limes.engine, resource_id, before):
-        if now < renewed_at(commitment, rules.renewal_window, rules.auto_renewal_lead):
+        if now < reshaping.renewed_at(commitment, rules.renewal_window, rules.auto_renewal_lead):
             continue
         try:
             changes.append(store.renew(limes, commitment, now, rules.renewal_window))

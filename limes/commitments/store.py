@@ -21,18 +21,16 @@ from limes.backends.base import is_forbidden
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources
+from limes.commitments import claims, queries, reshaping, rules
 from limes.commitments import events as commitment_events
 from limes.commitments import figures as commitment_figures
-from limes.commitments import queries, reshaping
-from limes.commitments.claims import Tally
 from limes.commitments.commitment import Commitment, Status, advance, confirm
 from limes.commitments.document import EventCommitment
 from limes.commitments.reshaping import NO_DEADLINES, Deadlines
-from limes.commitments.rules import check_duration, committable_resource
 from limes.kernel.errors import Conflict, NotFound, NotReady, Unprocessable
 from limes.kernel.units import Unit
 from limes.projects import queries as project_queries
-from limes.projects.scope import find_project, not_ready
+from limes.projects import scope
 from limes.quota import change_log
 from limes.quota import queries as quota_queries
 from limes.quota.change_log import scope_of
@@ -95,9 +93,9 @@ def views(limes: Limes, commitments: Iterable[Commitment]) -> list[CommitmentVie
 
 def tally(
     limes: Limes, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float
-) -> Tally:
+) -> claims.Tally:
     behavior = limes.catalog.behavior(ref)
-    return Tally(commitment_figures.read_balance(limes.engine, resource_id, behavior, azs, projects, now))
+    return claims.Tally(commitment_figures.read_balance(limes.engine, resource_id, behavior, azs, projects, now))
 
 
 def require_committable(limes: Limes, project_id: int, resource_id: int, ref: Ref) -> None:
@@ -105,7 +103,7 @@ def require_committable(limes: Limes, project_id: int, resource_id: int, ref: Re
     let the project have it."""
     row = quota_queries.project_quotas_by_resource(limes.engine, project_id, [resource_id]).get(resource_id)
     if row is None:
-        raise not_ready(limes.engine, project_id, [ref])
+        raise scope.not_ready(limes.engine, project_id, [ref])
     if is_forbidden(row.max_backend_quota):
         raise Unprocessable(
             f"the backend does not let this project have {'/'.join(ref)}, so there are no commitments to it"
@@ -121,7 +119,7 @@ def without_forbidden(limes: Limes, resource_id: int, commitments: Sequence[Comm
 
 def find(limes: Limes, domain_uuid: str, project_uuid: str, id_: int) -> Commitment:
     """Returns the commitment of that number, live or not. Raises `NotFound`."""
-    project = find_project(limes.engine, domain_uuid, project_uuid)
+    project = scope.find_project(limes.engine, domain_uuid, project_uuid)
     commitment = queries.find(limes.engine, id_)
     if commitment is None or commitment.project_id != project.id:
         raise NotFound("no such commitment")
@@ -177,7 +175,7 @@ def renew(limes: Limes, commitment: Commitment, now: float, window: float) -> Ch
     renewed = reshaping.renew(commitment, now, limes.ids.uuid(), window)
     queries.require_not_renewed(limes.engine, commitment)
     ref = ref_of(limes, commitment)
-    check_duration(commitment.duration, committable_resource(ref, limes.catalog)[1])
+    rules.check_duration(commitment.duration, rules.committable_resource(ref, limes.catalog)[1])
     require_committable(limes, commitment.project_id, commitment.resource_id, ref)
     stored = insert(limes, renewed)
     if commitment.auto_renews:

@@ -9,10 +9,8 @@ import peewee
 import psycopg2
 from peewee import fn
 
-from limes.db.connections import DatabaseAddress
+from limes.db import connections, failures, query
 from limes.db.engine import Engine
-from limes.db.failures import DATABASE_ERRORS, first_line
-from limes.db.query import Node, value
 from limes.kernel.errors import StartupError
 
 _ONE = peewee.Select(columns=[peewee.Value(1)])
@@ -72,10 +70,10 @@ _PREAMBLE = re.compile(r"^connection to server .*? failed: FATAL:\s+")
 
 
 def reason_of(error: Exception) -> str:
-    return _PREAMBLE.sub("", first_line(error))
+    return _PREAMBLE.sub("", failures.first_line(error))
 
 
-def advise_on_connection(reason: str, address: DatabaseAddress) -> str:
+def advise_on_connection(reason: str, address: connections.DatabaseAddress) -> str:
     if address.dialect == "sqlite":
         folder = Path(address.name).absolute().parent
         if not folder.is_dir():
@@ -84,7 +82,7 @@ def advise_on_connection(reason: str, address: DatabaseAddress) -> str:
     return _advice(_CONNECTION, reason, address) or "correct database.url; psql with the same values says the same"
 
 
-def advise_on_schema(reason: str, address: DatabaseAddress) -> str | None:
+def advise_on_schema(reason: str, address: connections.DatabaseAddress) -> str | None:
     """Returns what to do where tables cannot be read or made, or None if that is unknown."""
     if address.dialect == "sqlite":
         folder = Path(address.name).absolute().parent
@@ -92,7 +90,7 @@ def advise_on_schema(reason: str, address: DatabaseAddress) -> str | None:
     return _advice(_SCHEMA, reason, address)
 
 
-def _advice(table: Mapping[str, str], reason: str, address: DatabaseAddress) -> str | None:
+def _advice(table: Mapping[str, str], reason: str, address: connections.DatabaseAddress) -> str | None:
     for pattern, advice in table.items():
         if match := re.search(pattern, reason, re.IGNORECASE):
             user = address.options.get("user", "limes")
@@ -104,7 +102,7 @@ def require_answer(engine: Engine) -> None:
     """Raises `StartupError` with one line if the database cannot be used: which, why, and what to do."""
     try:
         try_connection(engine)
-    except DATABASE_ERRORS as error:
+    except failures.DATABASE_ERRORS as error:
         reason = reason_of(error)
         advice = advise_on_connection(reason, engine.address)
         raise StartupError(f"cannot use the {engine.location}: {reason}. What to do: {advice}") from None
@@ -119,12 +117,12 @@ def try_connection(engine: Engine) -> None:
         try:
             with engine.db.read_only():
                 pass
-        except DATABASE_ERRORS as error:
+        except failures.DATABASE_ERRORS as error:
             raise psycopg2.OperationalError(_NO_TRANSACTIONS) from error
 
 
-@value(float)
-def _now() -> Node:
+@query.value(float)
+def _now() -> query.Node:
     return peewee.Select(columns=[fn.DATE_PART("epoch", fn.CLOCK_TIMESTAMP())])
 
 

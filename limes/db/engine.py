@@ -26,12 +26,10 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
+from limes.db import connections, statements, watch
 from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query
-from limes.db.connections import make_pool, parse_database_url
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.pool import Pooler, PostgresqlPool
-from limes.db.statements import Batch, PreparedReads
-from limes.db.watch import WITH_PRIMARY, Patience
 from limes.kernel.errors import Unavailable
 
 T = TypeVar("T")
@@ -60,7 +58,7 @@ class Engine:
         lock_timeout: float = 10.0,
         application_name: str = "limes",
         pooler: Pooler = "auto",
-        patience: Patience = WITH_PRIMARY,
+        patience: watch.Patience = watch.WITH_PRIMARY,
     ) -> None:
         """`url` is `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name`.
 
@@ -69,14 +67,14 @@ class Engine:
         `pooler` and `patience` are for PostgreSQL, see `limes.db.pool` and `limes.db.watch`.
         Nothing is connected yet. Raises `StartupError` when the URL is not one of these."""
         self.pool_size = pool_size
-        address = parse_database_url(url)
+        address = connections.parse_database_url(url)
         self.address = address
         """Where it is. It may have a password in it."""
         self.dialect = address.dialect
         self.name = address.name
         """The SQLite file's path, or the name of the database on the server."""
         self.location = address.location
-        self.db = make_pool(
+        self.db = connections.make_pool(
             address,
             size=pool_size,
             timeout=pool_timeout,
@@ -86,8 +84,8 @@ class Engine:
             pooler=pooler,
             patience=patience,
         )
-        self.batch = Batch(self._write, joins=self.dialect == "postgresql")
-        self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
+        self.batch = statements.Batch(self._write, joins=self.dialect == "postgresql")
+        self._prepared = statements.PreparedReads(self.db) if self.dialect == "postgresql" else None
 
     @property
     def primary(self) -> "Engine":

@@ -15,10 +15,9 @@ from limes.app.context import Limes
 from limes.catalog.catalog import ANY_AZ, Catalog, Ref, Selection
 from limes.commitments.commitment import Status
 from limes.db.transactions import snapshot
-from limes.growth import history
+from limes.growth import history, queries
 from limes.growth import queries as growth_history
 from limes.growth import sample_queries as growth_samples
-from limes.growth.queries import Point, Present, quotas_of_project
 from limes.growth.rules import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
 from limes.kernel.calendar import DAY, HOUR, Granularity, day_of
 from limes.metering.entries import UsageQuery
@@ -43,7 +42,7 @@ class Forecast:
     """A resource in one AZ, or in all of them (`az` is empty). The limit that counts comes first."""
 
     named: NamedResource
-    present: Present
+    present: queries.Present
     trend: Trend | None
     missing_days: int
     """How many days of data are missing for a trend."""
@@ -78,7 +77,7 @@ def _sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Cat
     return sorted(found, key=lambda each: (*_urgency(each), order[each.named.ref], catalog.az_order(each.present.az)))
 
 
-def _build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
+def _build_forecast(named: NamedResource, row: queries.Present, now: int) -> Forecast:
     """Returns when present usage reaches its limits, if it goes on to grow like the trend."""
     trend = row.trend
     amounts: dict[Limit, int | None] = {
@@ -126,14 +125,14 @@ def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_
         begin = max(-(-known // DAY) * DAY, kept)
     query = UsageQuery(begin, today, Granularity.DAY, only=history.wanted_of(selection), every_az=every_az)
     points = history.read_points(limes, where.project, query, now)
-    quotas: history.Quotas = {} if every_az else quotas_of_project(limes.engine, where.project, begin, today)
+    quotas: history.Quotas = {} if every_az else queries.quotas_of_project(limes.engine, where.project, begin, today)
     found = []
     for named, az, present in figures:
         days = _days_of_data(points, quotas, range(begin, today, DAY), named.ref, az)
         # as the collector's job computes it for a domain
         trend = trend_of(today, [(day.begins, day.used) for day in days]) if len(days) >= MIN_DAYS else None
         usage, committed, quota = present
-        row = Present(*named.ref, az, today, usage, committed, quota, None, len(days), trend)
+        row = queries.Present(*named.ref, az, today, usage, committed, quota, None, len(days), trend)
         found.append(_build_forecast(named, row, now))
     return Forecasts(_sort_forecasts(found, selection.refs, limes.catalog), now)
 
@@ -162,11 +161,13 @@ def _figures(
             yield resources[id_], az, figures
 
 
-def _days_of_data(points: history.Points, quotas: history.Quotas, days: range, ref: Ref, az: str) -> list[Point]:
+def _days_of_data(
+    points: history.Points, quotas: history.Quotas, days: range, ref: Ref, az: str
+) -> list[queries.Point]:
     """Returns the days of a resource's data. They begin, as samples do, when something of it is used, committed or
     granted; a day on which it only began is left out."""
     # without an account, nothing was ever used or committed
-    known = points.get((ref, az), {day: Point(day, 0, 0) for day in days})
+    known = points.get((ref, az), {day: queries.Point(day, 0, 0) for day in days})
     granted = quotas.get(ref, ())
     something = {day for day, point in known.items() if point.used or point.committed or point.last}
     began = next((day for day in days if day in something or history.quota_at(granted, day + DAY)), days.stop)

@@ -3,9 +3,8 @@
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.parameters import AUTO, Choice, Moment, WholeNumber
-from limes.growth.answers import ForecastAnswer, render_forecast, render_usage_history
+from limes.growth import answers, history
 from limes.growth.forecast import forecast_growth, forecast_project
-from limes.growth.history import Times, report_growth
 from limes.kernel.calendar import Granularity
 from limes.web.call import Answer
 
@@ -28,9 +27,9 @@ def show_usage_history(call: Call) -> Answer:
     told = GRANULARITY.of(req)
     granularity = None if told == parameters.AUTO else Granularity(told)
     begin, end = FROM.of(req), UNTIL.of(req)
-    times, every_az = Times(DAYS.of(req) or None, begin, end), parameters.PER_AZ.of(req)
-    found = report_growth(call.limes, call.where, call.selection(), granularity, times, every_az=every_az)
-    return Answer(document=render_usage_history(found))
+    times, every_az = history.Times(DAYS.of(req) or None, begin, end), parameters.PER_AZ.of(req)
+    found = history.report_growth(call.limes, call.where, call.selection(), granularity, times, every_az=every_az)
+    return Answer(document=answers.render_usage_history(found))
 
 
 def show_forecast(call: Call) -> Answer:
@@ -38,5 +37,5 @@ def show_forecast(call: Call) -> Answer:
     call.refuse_unknown_parameters()
     forecast = forecast_growth if call.where.project is None else forecast_project
     found = forecast(call.limes, call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
-    shown = [render_forecast(each) for each in found.forecasts]
-    return Answer(document=ForecastAnswer(forecasts=shown, sampled_at=found.sampled_at))
+    shown = [answers.render_forecast(each) for each in found.forecasts]
+    return Answer(document=answers.ForecastAnswer(forecasts=shown, sampled_at=found.sampled_at))

@@ -18,12 +18,8 @@ from limes.growth import queries as growth_history
 from limes.growth.queries import Point, QuotaRow, quotas_of_project
 from limes.kernel.calendar import DAY, Bucket, Granularity, bucket_of, buckets, day_of, render_time
 from limes.kernel.errors import BadRequest
-from limes.metering import accounts
+from limes.metering import accounts, entries, rules, source_queries, sources
 from limes.metering import source_queries as usage_sources
-from limes.metering.entries import UsageQuery
-from limes.metering.rules import Account, add_zones
-from limes.metering.source_queries import MeterFilter
-from limes.metering.sources import load_sources, window_at
 from limes.projects.scope import NamedResource, Where, named_resources, scope_of
 
 Points = dict[tuple[Ref, str], dict[int, Point]]
@@ -31,8 +27,10 @@ Points = dict[tuple[Ref, str], dict[int, Point]]
 Quotas = dict[Ref, list[QuotaRow]]
 
 
-def wanted_of(selection: Selection) -> MeterFilter:
-    return MeterFilter({service for service, _ in selection.refs}, {resource for _, resource in selection.refs})
+def wanted_of(selection: Selection) -> source_queries.MeterFilter:
+    return source_queries.MeterFilter(
+        {service for service, _ in selection.refs}, {resource for _, resource in selection.refs}
+    )
 
 
 def known_since(engine: Engine, project: str) -> int | None:
@@ -49,15 +47,15 @@ def kept_since(limes: Limes, granularity: Granularity, now: int) -> int:
     return 0 if days is None else day_of(now) - days * DAY
 
 
-def read_points(limes: Limes, project: str, query: UsageQuery, now: int) -> Points:
+def read_points(limes: Limes, project: str, query: entries.UsageQuery, now: int) -> Points:
     """Returns what the account of a project (UUID) says, without times about which nothing is known. To be called
     inside a transaction; it takes ten queries at most."""
     state, since = accounts.state(limes.engine), known_since(limes.engine, project)
     if state is None or since is None or query.begin >= query.end:
         return {}
     begin, end, granularity = query.begin, query.end, query.granularity
-    window = window_at(limes, state, now)
-    known = load_sources(limes.engine, [project], begin, end, granularity, window, only=query.only)
+    window = sources.window_at(limes, state, now)
+    known = sources.load_sources(limes.engine, [project], begin, end, granularity, window, only=query.only)
     times = [bucket for bucket in buckets(begin, end, granularity) if bucket.end > since]
     found: Points = {}
     for zones in known.resources():
@@ -66,7 +64,10 @@ def read_points(limes: Limes, project: str, query: UsageQuery, now: int) -> Poin
             # the largest values of AZs were hardly reached at the same time, so they are given for one AZ only
             is_single = query.every_az or len(zones) == 1
             accounts_of = [
-                (bucket, by_az[meter].account if is_single else add_zones([each.account for each in by_az.values()]))
+                (
+                    bucket,
+                    by_az[meter].account if is_single else rules.add_zones([each.account for each in by_az.values()]),
+                )
                 for bucket, by_az in counted
             ]
             key = ((meter.service, meter.resource), meter.az if query.every_az else "")
@@ -74,7 +75,7 @@ def read_points(limes: Limes, project: str, query: UsageQuery, now: int) -> Poin
     return found
 
 
-def _points(accounts_of: Sequence[tuple[Bucket, Account]], since: int, now: int) -> dict[int, Point]:
+def _points(accounts_of: Sequence[tuple[Bucket, rules.Account]], since: int, now: int) -> dict[int, Point]:
     """Returns the points of a resource, without those in which usage was not known at all."""
     found = {}
     for bucket, account in accounts_of:
@@ -156,7 +157,7 @@ def report_growth(
         for (service, resource, az), points in samples.items():
             found[(service, resource), az].update((point.begins, point) for point in points)
     else:
-        query = UsageQuery(begin, end, granularity, only=wanted_of(selection), every_az=every_az)
+        query = entries.UsageQuery(begin, end, granularity, only=wanted_of(selection), every_az=every_az)
         _add_account(limes, found, where.project, query, now)
     order = {ref: position for position, ref in enumerate(named)}
     known = [(ref, az, points) for (ref, az), points in found.items() if ref in named and points]
@@ -222,7 +223,7 @@ def _whole(limes: Limes, times: Times, granularity: Granularity, now: int) -> tu
     return bucket_of(begin, granularity).begin, bucket_of(min(until - 1, now), granularity).end
 
 
-def _add_account(limes: Limes, found: Points, project: str, query: UsageQuery, now: int) -> None:
+def _add_account(limes: Limes, found: Points, project: str, query: entries.UsageQuery, now: int) -> None:
     # the account says nothing about single days that are not kept any more
     query = replace(query, begin=max(query.begin, kept_since(limes, query.granularity, now)))
     quotas = quotas_of_project(limes.engine, project, query.begin, query.end)

@@ -17,21 +17,20 @@ from limes.catalog.queries import capacities, resource_ids
 from limes.commitments.commitment import Status
 from limes.db.transactions import atomic
 from limes.growth import queries as growth_history
+from limes.growth import rules, sample_queries
 from limes.growth import sample_queries as queries
 from limes.growth.queries import first_times
-from limes.growth.rules import LOOK_BACK, MIN_DAYS, trend_of
-from limes.growth.sample_queries import Sample, SeriesKey
 from limes.kernel.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
 from limes.kernel.errors import Unavailable
 from limes.kernel.units import MAX_STORED, effective, effective_total
 from limes.projects.queries import domains
 from limes.projects.scrapes import Scrape
 from limes.quota.queries import domain_quotas_by_resource
+from limes.usage import project_sums
 from limes.usage import sums as kept_sums
-from limes.usage.project_sums import Among, Level
 
-_EVERYWHERE = Among("domain", None)
-_LEVELS: tuple[Level, ...] = ("cluster", "domain")
+_EVERYWHERE = project_sums.Among("domain", None)
+_LEVELS: tuple[project_sums.Level, ...] = ("cluster", "domain")
 _CLUSTER = 0
 _PUT_BACK = 31 * DAY
 """A clock that was ahead may be put back by so much to before the first sample."""
@@ -49,9 +48,9 @@ class _Figures:
     quota: int | None = None
     capacity: int | None = None
 
-    def as_sample(self) -> Sample:
+    def as_sample(self) -> sample_queries.Sample:
         quota, capacity = self.quota, self.capacity
-        return Sample(
+        return sample_queries.Sample(
             min(self.usage, MAX_STORED),
             min(self.committed, MAX_STORED),
             None if quota is None else min(quota, MAX_STORED),
@@ -110,7 +109,9 @@ def _forget(limes: Limes, now: int) -> None:
     queries.forget_quotas(limes.engine, days_before if months_before is None else months_before)
 
 
-def _read(limes: Limes, now: int, known: Collection[SeriesKey]) -> dict[SeriesKey, _Figures]:
+def _read(
+    limes: Limes, now: int, known: Collection[sample_queries.SeriesKey]
+) -> dict[sample_queries.SeriesKey, _Figures]:
     """Returns the figures of this moment, in ten queries: zeros where nothing is found any more of what is
     `known`."""
     engine = limes.engine
@@ -128,7 +129,9 @@ def _read(limes: Limes, now: int, known: Collection[SeriesKey]) -> dict[SeriesKe
     _add_domain_quotas(limes, found, refs)
     _add_capacity(limes, found, refs)
     # a domain may have been deleted between two of the queries
-    figures = {SeriesKey(scopes[id_], *ref, az): each for (id_, ref, az), each in found.items() if id_ in scopes}
+    figures = {
+        sample_queries.SeriesKey(scopes[id_], *ref, az): each for (id_, ref, az), each in found.items() if id_ in scopes
+    }
     present, configured = set(scopes.values()), set(refs.values())
     for key in known:
         if key.scope in present and (key.service, key.resource) in configured:
@@ -136,7 +139,7 @@ def _read(limes: Limes, now: int, known: Collection[SeriesKey]) -> dict[SeriesKe
     return figures
 
 
-def _add_usage(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: Level) -> None:
+def _add_usage(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: project_sums.Level) -> None:
     ids = list(refs)
     for total in kept_sums.resource_sums(limes.engine, ids, level, _EVERYWHERE):
         figures, ref = found[total.key, refs[total.resource_id], ALL_AZS], refs[total.resource_id]
@@ -210,16 +213,16 @@ def _compute_trends_if_due(limes: Limes) -> None:
     last = 0
     while ids := engine.snapshot(partial(growth_history.series_after, engine, last, _SERIES)):
         today, last = day_of(now), ids[-1]
-        days = engine.snapshot(partial(growth_history.days_of, engine, ids, today - LOOK_BACK * DAY, today))
+        days = engine.snapshot(partial(growth_history.days_of, engine, ids, today - rules.LOOK_BACK * DAY, today))
         rows = [_trend_row(id_, today, days.get(id_, ())) for id_ in ids]
         engine.atomic(partial(growth_history.write_trends, engine, rows))
     engine.atomic(partial(queries.note_trends, engine, now))
 
 
 def _trend_row(id_: int, today: int, usage: Sequence[tuple[int, int]]) -> tuple[float | None, ...]:
-    if len(usage) < MIN_DAYS:
+    if len(usage) < rules.MIN_DAYS:
         return (id_, today, len(usage), None, None, None, None)
-    trend = trend_of(today, usage)
+    trend = rules.trend_of(today, usage)
     return (id_, today, len(usage), trend.level, trend.growth, trend.lowest, trend.highest)
 
 

@@ -5,9 +5,7 @@ from limes.api.call import Call
 from limes.api.parameters import Moment, Names, WholeNumber
 from limes.kernel.calendar import DAY, render_time
 from limes.kernel.errors import BadRequest
-from limes.lifetimes.answers import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
-from limes.lifetimes.queries import FILTERS, LifetimeFilter
-from limes.lifetimes.record import show_lifetimes
+from limes.lifetimes import answers, queries, record
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, prefers_csv, write_csv
 
@@ -38,22 +36,22 @@ def list_lifetimes(call: Call) -> Answer:
         for parameter in call.operation.parameters
         if isinstance(parameter, parameters.Names) and (values := parameter.of(call.req)) is not None
     }
-    filters = {name: values for name, values in chosen.items() if name in FILTERS}
+    filters = {name: values for name, values in chosen.items() if name in queries.FILTERS}
     if (services := call.service_types()) is not None:
         filters["service"] = services
-    wanted = LifetimeFilter(since, before, call.where.domain, call.where.project, filters)
+    wanted = queries.LifetimeFilter(since, before, call.where.domain, call.where.project, filters)
     limit = LIMIT.of(call.req)
-    rows = show_lifetimes(call.limes, wanted, MARKER.of(call.req), limit)
+    rows = record.show_lifetimes(call.limes, wanted, MARKER.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []
     headers = {"vary": "Accept"}
     if prefers_csv(call.req.get_header("Accept")):
         # a spreadsheet has no place for a link, so it is a header (RFC 8288)
         if links:
             headers["link"] = f'<{links[0].href}>; rel="next"'
-        stream = BodyStream(write_csv(CSV_HEADER, csv_rows(rows, since, until)))
+        stream = BodyStream(write_csv(answers.CSV_HEADER, answers.csv_rows(rows, since, until)))
         return Answer(stream=stream, media_type=CSV, headers=headers)
-    shown = [render_lifetime(row, since, until) for row in rows]
-    document = LifetimesAnswer(since=since, until=until, subresources=shown, subresources_links=links)
+    shown = [answers.render_lifetime(row, since, until) for row in rows]
+    document = answers.LifetimesAnswer(since=since, until=until, subresources=shown, subresources_links=links)
     return Answer(document=document, headers=headers)
 
 

@@ -4,16 +4,14 @@ from collections.abc import Sequence
 
 from limes.app.context import Limes
 from limes.db.transactions import snapshot
-from limes.lifetimes import queries
+from limes.lifetimes import queries, rules
 from limes.lifetimes.queries import LifetimeFilter, LifetimeRow
-from limes.lifetimes.rules import Followed, compare, find, followed_resources
-from limes.projects.scope import find_domain, find_project
-from limes.projects.scrapes import Scrape
+from limes.projects import scope, scrapes
 
 _BATCH = 1000
 
 
-def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
+def record_lifetimes(limes: Limes, scrape: scrapes.Scrape, *, of: rules.Followed) -> None:
     """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
     service without followed subresources costs no statement."""
     engine, task, now = limes.engine, scrape.task, scrape.now
@@ -23,12 +21,12 @@ def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
         return
     known = queries.open_periods(engine, task)
     found = [
-        find(name, az, entry, attributes)
+        rules.find(name, az, entry, attributes)
         for name, attributes in followed.items()
         for az, item in scrape.usages[name].per_az.items()
         for entry in item.subresources
     ]
-    changes = compare([period for period in known.periods if period.what.resource_name in followed], found)
+    changes = rules.compare([period for period in known.periods if period.what.resource_name in followed], found)
     # a clock that was set back makes no period end before it began
     at = max([now, *(period.began_at for period in known.periods)])
     if changes.ended:
@@ -46,9 +44,9 @@ def show_lifetimes(limes: Limes, wanted: LifetimeFilter, after: int, limit: int)
     """Returns a page of periods. Raises `NotFound` for a domain or project that is not there and never had any."""
     domain, project = wanted.domain_uuid, wanted.project_uuid
     if domain is not None and not queries.was_there(limes.engine, domain, project):
-        find_domain(limes.engine, domain)
+        scope.find_domain(limes.engine, domain)
         if project is not None:
-            find_project(limes.engine, domain, project)
+            scope.find_project(limes.engine, domain, project)
     return queries.page(limes.engine, wanted, after, limit)
 
 
@@ -56,7 +54,7 @@ def clean_up_lifetimes(limes: Limes) -> None:
     """Ends periods that no scrape can end any more, and deletes old ones. Several may run it at once."""
     engine, now = limes.engine, limes.now()
     section = limes.settings.subresource_lifetimes
-    followed = ["/".join(ref) for ref in followed_resources(limes.catalog, section.resources)]
+    followed = ["/".join(ref) for ref in rules.followed_resources(limes.catalog, section.resources)]
     engine.atomic(lambda: queries.end_others(engine, followed, now))
     before = now - section.retention
     while engine.atomic(lambda: queries.delete_ended_before(engine, before, _BATCH)) == _BATCH:

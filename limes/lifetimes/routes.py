@@ -2,8 +2,8 @@
 
 from limes.api.call import Operation
 from limes.api.levels import SELECTION, At, on_every_level
+from limes.lifetimes import answers
 from limes.lifetimes import handlers as h
-from limes.lifetimes.answers import LifetimesAnswer
 
 _TIMES_OF_PROJECT = (*SELECTION, h.AZS, h.SUBRESOURCE_IDS, h.FROM, h.UNTIL, h.LIMIT, h.MARKER)
 _TIMES_OF_DOMAIN = (*_TIMES_OF_PROJECT, h.PROJECTS)
@@ -11,7 +11,7 @@ _TIMES = (*_TIMES_OF_DOMAIN, h.DOMAINS)
 
 _ALL = on_every_level(
     "subresources",
-    Operation(h.list_lifetimes, "cluster:list_projects", {200: LifetimesAnswer}, (), _TIMES, csv=True),
+    Operation(h.list_lifetimes, "cluster:list_projects", {200: answers.LifetimesAnswer}, (), _TIMES, csv=True),
     At(
         "Lists from when to when subresources of a domain's projects existed, as JSON or CSV.",
         "project:list",

@@ -10,9 +10,8 @@ from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, exists, first, first_value, mapping, rows, tuples, writes
 from limes.kernel.calendar import Granularity, month_of, previous_month
+from limes.metering import queries, rules
 from limes.metering.models import ClosedDay, MeteringState, UsageCorrection, UsageDay, UsageGap, UsageMonth, UsageStep
-from limes.metering.queries import PENDING
-from limes.metering.rules import Account
 from limes.metering.source_queries import Meter, StoredAccount, meter_columns
 from limes.projects.models import Project
 
@@ -123,7 +122,7 @@ def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) ->
     _insert_months(engine, new)
 
 
-def as_stored(account: Account) -> tuple[str, str, str, int, int | None, int | None, int]:
+def as_stored(account: rules.Account) -> tuple[str, str, str, int, int | None, int | None, int]:
     """Totals as text: they may have more than 64 bits."""
     return (str(account.used), str(account.committed), str(account.beyond), *account[3:])
 
@@ -213,9 +212,9 @@ class Correction(NamedTuple):
         return Meter(self.project_uuid, self.service_type, self.resource_name, self.az)
 
     @property
-    def account(self) -> Account:
+    def account(self) -> rules.Account:
         used, committed, beyond, *rest = orjson.loads(self.before)
-        return Account(int(used), int(committed), int(beyond), *rest)
+        return rules.Account(int(used), int(committed), int(beyond), *rest)
 
 
 _insert_corrections = Insert(Correction, UsageCorrection, at_once=ROWS)
@@ -288,13 +287,13 @@ def months_to_write(engine: Engine, projects: Sequence[str], month: int) -> dict
 def _find(of_gaps: bool, end: int, limit: int) -> Node:
     row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
     # equality with a constant: PostgreSQL knows how few there are, and looks them up in the index of `recorded_at`
-    return row.select(row.project_uuid).where(row.recorded_at == PENDING, since < end).limit(limit)
+    return row.select(row.project_uuid).where(row.recorded_at == queries.PENDING, since < end).limit(limit)
 
 
 @tuples(tuple[str, int])
 def _take(of_gaps: bool, projects: Sequence[str], begin: int, end: int) -> Node:
     row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
-    is_wanted = (row.recorded_at == PENDING, since >= begin, since < end, any_of(row.project_uuid, projects))
+    is_wanted = (row.recorded_at == queries.PENDING, since >= begin, since < end, any_of(row.project_uuid, projects))
     return row.update(recorded_at=since).where(*is_wanted).returning(row.project_uuid, since)
 
 

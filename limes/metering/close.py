@@ -19,12 +19,10 @@ from limes.commitments.events import NumberedEvent
 from limes.db.transactions import atomic
 from limes.kernel.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month, render_time
 from limes.kernel.errors import Unavailable
-from limes.metering import accounts, corrections
+from limes.metering import accounts, corrections, reopen, rules
 from limes.metering import queries as metering
 from limes.metering import source_queries as sources
 from limes.metering.accounts import Correction, State
-from limes.metering.reopen import REOPENED, reopen_if_ahead
-from limes.metering.rules import Account
 from limes.metering.source_queries import CommittedRow, Meter, StoredAccount
 from limes.metering.sources import Sources, VersionedAccount, load_gaps, load_sources, lock_account, window_at
 
@@ -48,7 +46,7 @@ def close_days(limes: Limes) -> None:
         # a machine that starts with a clock of years ago must not take all that was ever closed for yet to come
         start, says = render_time(state.begun_at), render_time(now)
         raise Unavailable(f"the account of usage begins on {start}, but the clock says {says}: nothing is done")
-    reopen_if_ahead(limes, state, now)
+    reopen.reopen_if_ahead(limes, state, now)
     while _close_some(limes, now, only_begun=True):
         pass
     while _follow_commitments(limes, now):
@@ -197,7 +195,7 @@ def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now
         closed.add(zones)
     accounts.write_days(engine, closed.days)
     accounts.write_months(engine, closed.months)
-    accounts.add_corrections(engine, [Correction.of(now, REOPENED, *each) for each in closed.corrected])
+    accounts.add_corrections(engine, [Correction.of(now, reopen.REOPENED, *each) for each in closed.corrected])
 
 
 @atomic
@@ -256,7 +254,7 @@ class _ClosedDay:
                 eventful.add(meter)
         return zones if eventful and known.is_pooled(zones, month_of(day.begin), day.end) else eventful
 
-    def _day(self, meter: Meter, account: Account) -> StoredAccount:
+    def _day(self, meter: Meter, account: rules.Account) -> StoredAccount:
         row = StoredAccount(self.day.begin, account, 1, self.day.end)
         if self.told is None:
             return row
@@ -266,7 +264,7 @@ class _ClosedDay:
         self.corrected.append(("day", meter, old))
         return row._replace(version=old.version + 1)
 
-    def _month(self, meter: Meter, account: Account) -> StoredAccount:
+    def _month(self, meter: Meter, account: rules.Account) -> StoredAccount:
         month = month_of(self.day.begin)
         row = StoredAccount(month, account, self.months_told.get(meter, 1), self.day.end)
         if self.told is not None and _ends_month(self.day) and meter not in self.months_told and not account.is_nothing:

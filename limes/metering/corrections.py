@@ -16,10 +16,9 @@ from limes.catalog.catalog import ANY_AZ
 from limes.db.transactions import atomic, snapshot
 from limes.kernel import calendar
 from limes.kernel.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month
-from limes.metering import accounts
+from limes.metering import accounts, rules
 from limes.metering import source_queries as sources
 from limes.metering.accounts import CheckedCorrections, Correction, State
-from limes.metering.rules import Account, add, integrate
 from limes.metering.source_queries import Meter, StoredAccount
 from limes.metering.sources import MeteringWindow, Sources, load_sources, lock_account, window_at
 
@@ -200,10 +199,10 @@ def _correct_month(
 
 def month_so_far(
     limes: Limes, window: MeteringWindow, projects: Sequence[str], month: int, end: int
-) -> dict[Meter, Account]:
+) -> dict[Meter, rules.Account]:
     """Returns the account of the closed days of a month, added up from the days."""
     days = read_days(limes, window, projects, month, end)
-    return {meter: reduce(add, [row.account for row in rows]) for meter, rows in days.items()}
+    return {meter: reduce(rules.add, [row.account for row in rows]) for meter, rows in days.items()}
 
 
 def read_days(
@@ -267,10 +266,10 @@ def _in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
         yield {project: late[project] for project in projects[start : start + _PROJECTS]}
 
 
-def says_the_same(one: Account, other: Account) -> bool:
+def says_the_same(one: rules.Account, other: rules.Account) -> bool:
     """Returns whether two accounts say the same to those who read them."""
     return one == other or (one.is_nothing and other.is_nothing)
 
 
 def nothing(begin: int, end: int) -> StoredAccount:
-    return StoredAccount(begin, integrate(begin, end, 0), 1, end)
+    return StoredAccount(begin, rules.integrate(begin, end, 0), 1, end)

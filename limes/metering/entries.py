@@ -10,8 +10,7 @@ from typing import NamedTuple
 from limes.kernel import calendar
 from limes.kernel.calendar import DAY, Bucket, Granularity, day_of, render_time
 from limes.kernel.errors import BadRequest
-from limes.metering.rules import Account, MonthUnits
-from limes.metering.settings import MeteringSettings
+from limes.metering import rules, settings
 from limes.metering.source_queries import NO_FILTER, Meter, MeterFilter, Month, Names
 
 
@@ -34,7 +33,9 @@ class UsageQuery:
     """One entry for each AZ, rather than one for all of them."""
 
 
-def times_of(query: UsageQuery, keep: MeteringSettings, now: int, begun_at: int, closed_until: int) -> list[Bucket]:
+def times_of(
+    query: UsageQuery, keep: settings.MeteringSettings, now: int, begun_at: int, closed_until: int
+) -> list[Bucket]:
     """Returns the times of a query that can be answered. Raises `BadRequest`. `closed_until` is the end of the last day
     that was closed: at the time that is asked for, if there is one."""
     if query.begin > now:
@@ -59,7 +60,7 @@ def times_of(query: UsageQuery, keep: MeteringSettings, now: int, begun_at: int,
     return found
 
 
-def _check_retention(bucket: Bucket, keep: MeteringSettings, now: int, begun_at: int) -> None:
+def _check_retention(bucket: Bucket, keep: settings.MeteringSettings, now: int, begun_at: int) -> None:
     today = day_of(now)
     if bucket.end <= begun_at:
         raise BadRequest(
@@ -107,7 +108,7 @@ class UsageEntry(NamedTuple):
     meter: Meter
     begin: int
     end: int
-    account: Account
+    account: rules.Account
     closed: Mapping[str, int]
     """From how many closed hours, days and months the account comes, by granularity."""
     open: Mapping[str, int]
@@ -133,7 +134,7 @@ class ClosedMonths:
     names: Mapping[str, Sequence[Names]]
     corrections: Mapping[tuple[Meter, int], Sequence[tuple[int, str]]]
     """When and why rows were corrected, by what they are about and their beginning."""
-    units: MonthUnits
+    units: rules.MonthUnits
 
     def name(self, project: str, begin: int) -> Names:
         """Returns what a project (UUID) was called at the end of a row's time."""

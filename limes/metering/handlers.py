@@ -6,12 +6,8 @@ from contextlib import closing
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.parameters import Choice, Moment, Names, Text, WholeNumber
-from limes.kernel.calendar import Granularity, bucket_of
-from limes.kernel.errors import BadRequest
-from limes.metering.answers import Part, UsageWriter
-from limes.metering.entries import UsageQuery
-from limes.metering.report import UsagePage, find_page, read_parts, require_known
-from limes.metering.source_queries import MeterFilter
+from limes.kernel import calendar, errors
+from limes.metering import answers, entries, report, source_queries
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, dump_part, prefers_csv
 
@@ -31,36 +27,36 @@ LIMIT = WholeNumber("limit", "Maximum number of projects. The answer links to th
 MARKER = Text("marker", "Only projects after the one of this id.")
 
 
-Parts = Generator[Part, None, None]
+Parts = Generator[answers.Part, None, None]
 
 
 def report_usage(call: Call) -> Answer:
     """Reports what all projects have used and committed to over time, as JSON or CSV."""
     if call.where.domain is not None:
-        require_known(call.limes, call.where.domain, call.where.project)
+        report.require_known(call.limes, call.where.domain, call.where.project)
     call.refuse_unknown_parameters()
     query = _query(call)
-    page = find_page(call.limes, query)
+    page = report.find_page(call.limes, query)
     links = call.next_link(page.next) if page.next is not None else []
     # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
     headers = {"vary": "Accept", "x-limes-metering-began-at": str(page.state.begun_at)}
     if links:
         headers["link"] = f'<{links[0].href}>; rel="next"'
-    parts = read_parts(call.limes, page)
+    parts = report.read_parts(call.limes, page)
     if prefers_csv(call.req.get_header("Accept")):
         return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers=headers)
     return Answer(stream=BodyStream(_json(call, page, parts, links)), headers=headers)
 
 
 def _csv(call: Call, parts: Parts) -> Generator[bytes, None, None]:
-    writer = UsageWriter(call.catalog)
+    writer = answers.UsageWriter(call.catalog)
     with closing(parts):
         yield writer.csv_header()
         for part in parts:
             yield writer.csv(part)
 
 
-def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator[bytes, None, None]:
+def _json(call: Call, page: report.UsagePage, parts: Parts, links: object) -> Generator[bytes, None, None]:
     """Renders one entry a line."""
     query = page.query
     head = {
@@ -69,7 +65,7 @@ def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator
         "until": query.end,
         "granularity": query.granularity.value,
     }
-    separator, writer = b"\n", UsageWriter(call.catalog)
+    separator, writer = b"\n", answers.UsageWriter(call.catalog)
     with closing(parts):
         yield b'{"usage_report":' + dump_part(head)[:-1] + b',"entries":['
         for part in parts:
@@ -79,24 +75,24 @@ def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator
         yield b'\n],"links":' + dump_part(links) + b"}}\n"
 
 
-def _query(call: Call) -> UsageQuery:
-    granularity = Granularity(GRANULARITY.of(call.req))
+def _query(call: Call) -> entries.UsageQuery:
+    granularity = calendar.Granularity(GRANULARITY.of(call.req))
     begin, end = FROM.of(call.req), UNTIL.of(call.req)
     if begin is None:
-        raise BadRequest("query parameter from: expected the time from which the account is wanted")
+        raise errors.BadRequest("query parameter from: expected the time from which the account is wanted")
     if end is None:
-        end = bucket_of(int(call.limes.now()), granularity).end
+        end = calendar.bucket_of(int(call.limes.now()), granularity).end
     every_az, azs = parameters.PER_AZ.of(call.req), AZS.of(call.req)
     if azs is not None and not every_az:
-        raise BadRequest("query parameter availability_zone: expected together with per_az")
+        raise errors.BadRequest("query parameter availability_zone: expected together with per_az")
     domain, project = call.where.domain, call.where.project
-    return UsageQuery(
+    return entries.UsageQuery(
         begin,
         end,
         granularity,
         domains=[domain] if domain is not None else DOMAINS.of(call.req),
         projects=[project] if project is not None else PROJECTS.of(call.req),
-        only=MeterFilter(call.service_types(), parameters.RESOURCE.of(call.req), azs),
+        only=source_queries.MeterFilter(call.service_types(), parameters.RESOURCE.of(call.req), azs),
         marker=MARKER.of(call.req) or "",
         limit=LIMIT.of(call.req) or None,
         as_of=AS_OF.of(call.req),

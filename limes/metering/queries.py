@@ -11,9 +11,8 @@ from limes.catalog.queries import resource_ids
 from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, collected, column, tuples, writes
+from limes.metering import rules, source_queries
 from limes.metering.models import MeteredProject, MeteredUnit, UsageGap, UsageStep
-from limes.metering.rules import MonthUnits
-from limes.metering.source_queries import Meter
 from limes.projects.models import Domain, Project, ProjectAZResource, ProjectResource, ProjectService
 
 PENDING = 2**62
@@ -111,7 +110,7 @@ def _lock(of_figures: bool, uuids: Collection[str]) -> Node:
 
 
 def end_projects(
-    engine: Engine, uuids: Collection[str], now: int, last_usages: Callable[[], Mapping[Meter, int]]
+    engine: Engine, uuids: Collection[str], now: int, last_usages: Callable[[], Mapping[source_queries.Meter, int]]
 ) -> None:
     """Ends the account of projects (by UUID) that are about to be deleted. Waits for scrapes that are just being
     written: the last of them counts. `last_usages` says what the account knows last: there may be no row of that any
@@ -200,8 +199,8 @@ def _noted_units() -> Node:
     return MeteredUnit.select(*_UNIT).order_by(MeteredUnit.since)
 
 
-def metered_units(engine: Engine) -> MonthUnits:
-    return MonthUnits(_noted_units(engine))
+def metered_units(engine: Engine) -> rules.MonthUnits:
+    return rules.MonthUnits(_noted_units(engine))
 
 
 def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:

@@ -9,10 +9,9 @@ import logging
 from limes.app.context import Limes
 from limes.db.transactions import atomic
 from limes.kernel.calendar import day_of, month_of, next_month, render_time
-from limes.metering import accounts, corrections
+from limes.metering import accounts, corrections, source_queries
 from limes.metering import source_queries as sources
 from limes.metering.accounts import Correction, State
-from limes.metering.source_queries import StoredAccount
 from limes.metering.sources import lock_account, window_at
 
 log = logging.getLogger(__name__)
@@ -81,5 +80,8 @@ def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
         marker = projects[-1]
         versions = accounts.months_to_write(engine, projects, month)
         so_far = corrections.month_so_far(limes, window, projects, month, end)
-        rows = {meter: StoredAccount(month, account, versions.get(meter, 1), end) for meter, account in so_far.items()}
+        rows = {
+            meter: source_queries.StoredAccount(month, account, versions.get(meter, 1), end)
+            for meter, account in so_far.items()
+        }
         accounts.write_months(engine, rows.items())

@@ -11,12 +11,11 @@ from limes.app.context import Limes
 from limes.db.transactions import snapshot
 from limes.kernel.calendar import Bucket, Granularity, buckets, month_of, previous_month
 from limes.kernel.errors import Unavailable
-from limes.metering import accounts, entries
+from limes.metering import accounts, entries, rules
 from limes.metering import queries as metering
 from limes.metering import source_queries as sources
 from limes.metering.accounts import Correction, State
 from limes.metering.entries import ClosedMonths, UsageEntry, UsageQuery
-from limes.metering.rules import MonthUnits, add, add_zones
 from limes.metering.source_queries import Meter, Month, Names, StoredAccount
 from limes.metering.sources import Sources, VersionedAccount, load_sources, window_at
 from limes.projects.scope import find_domain, find_project
@@ -108,7 +107,7 @@ def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedM
 
 
 def _closed_months(
-    limes: Limes, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket], units: MonthUnits
+    limes: Limes, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket], units: rules.MonthUnits
 ) -> ClosedMonths:
     """Returns what is stored: that is all, and the fastest way to it."""
     stored = sources.month_rows(limes.engine, projects, query.begin, query.end, query.only)
@@ -182,7 +181,7 @@ def _of_sources(
     query: UsageQuery,
     times: Sequence[Bucket],
     state: State,
-    units: MonthUnits,
+    units: rules.MonthUnits,
 ) -> Iterator[UsageEntry]:
     for zones in known.resources():
         counted = list(zip(times, known.accounts(zones, times), strict=True))
@@ -207,12 +206,12 @@ def _told_of(query: UsageQuery, meter: Meter) -> Meter:
 
 def _sum_of(zones: Mapping[Meter, VersionedAccount]) -> VersionedAccount:
     by_az, versions = zip(*zones.values(), strict=True)
-    return VersionedAccount(add_zones(by_az), max(versions))
+    return VersionedAccount(rules.add_zones(by_az), max(versions))
 
 
 def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: State) -> UsageEntry:
     begin, end = parts[0][0].begin, parts[-1][0].end
-    account = reduce(add, [counted.account for _, counted, _ in parts])
+    account = reduce(rules.add, [counted.account for _, counted, _ in parts])
     closed = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end <= state.closed_until)
     still_open = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end > state.closed_until)
     version = max(counted.version for _, counted, _ in parts)

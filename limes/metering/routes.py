@@ -1,10 +1,10 @@
 """Requests for the account of usage and commitments."""
 
+from limes.api import call
 from limes.api import parameters as p
-from limes.api.call import Operation
 from limes.api.levels import SELECTION, At, on_every_level
+from limes.metering import answers
 from limes.metering import handlers as usage
-from limes.metering.answers import UsageReportAnswer
 
 _ACCOUNT_OF_PROJECT = (*SELECTION, p.PER_AZ, usage.AZS, usage.FROM, usage.UNTIL, usage.GRANULARITY, usage.AS_OF)
 _ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, usage.PROJECTS, usage.LIMIT, usage.MARKER)
@@ -12,7 +12,9 @@ _ACCOUNT = (*_ACCOUNT_OF_DOMAIN, usage.DOMAINS)
 
 _ALL = on_every_level(
     "usage-reports",
-    Operation(usage.report_usage, "cluster:list_projects", {200: UsageReportAnswer}, (), _ACCOUNT, csv=True),
+    call.Operation(
+        usage.report_usage, "cluster:list_projects", {200: answers.UsageReportAnswer}, (), _ACCOUNT, csv=True
+    ),
     At(
         "The same for the projects of a domain, including those that have vanished.", "project:list", _ACCOUNT_OF_DOMAIN
     ),

@@ -9,8 +9,8 @@ from limes.db.engine import Engine
 from limes.db.query import Insert, Node, collected, column, grouped, rows, tuples
 from limes.kernel.calendar import DAY
 from limes.metering import models as metering_models
+from limes.metering import rules
 from limes.metering.models import MeteredProject, UsageDay, UsageGap, UsageMonth, UsageStep
-from limes.metering.rules import Account, CommittedTime, Gap, Step
 from limes.projects.models import Project, ProjectAZResource, ProjectService
 from limes.projects.queries import FAILING_SINCE
 
@@ -39,7 +39,7 @@ class StoredAccount(NamedTuple):
     """The account of a day, or of the closed days of a month."""
 
     begin: int
-    account: Account
+    account: rules.Account
     version: int
     counted_until: int
     """The end of the last day that it counts."""
@@ -59,7 +59,7 @@ def _are(columns: Iterable[Any], only: MeterFilter) -> list[Any]:
     return [any_of(column, wanted) for column, wanted in zip(columns, only, strict=True) if wanted is not None]
 
 
-@collected(Meter, Step)
+@collected(Meter, rules.Step)
 def steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
     """The steps from `begin` on and before `end`, in order."""
     step = UsageStep
@@ -68,7 +68,7 @@ def steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_
     return query.where(any_of(step.project_uuid, projects), *in_time, *_are(meter_columns(step)[1:], only))
 
 
-@collected(tuple[str, str], Gap)
+@collected(tuple[str, str], rules.Gap)
 def gaps(projects: Sequence[str], begin: int, end: int) -> Node:
     """The times that overlap this one, in which the usage is unknown, by project and service."""
     gap = UsageGap
@@ -84,7 +84,7 @@ def scrape_times(of_projects: bool, names: Sequence[str]) -> Node:
     return query.where(any_of(Project.uuid if of_projects else Service.type, names))
 
 
-@collected(Meter, CommittedTime)
+@collected(Meter, rules.CommittedTime)
 def committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
     """The times that overlap this one, in which something was committed."""
     time = metering_models.CommittedTime
@@ -129,7 +129,7 @@ def _stored(of_months: bool, projects: Sequence[str], begin: int, end: int, only
 def _by_meter(found: Iterable[Any]) -> dict[Meter, list[StoredAccount]]:
     by_meter: dict[Meter, list[StoredAccount]] = {}
     for *meter, day, used, committed_, beyond, unknown, smallest, largest, last, version, counted_until in found:
-        account = Account(int(used), int(committed_), int(beyond), unknown, smallest, largest, last)
+        account = rules.Account(int(used), int(committed_), int(beyond), unknown, smallest, largest, last)
         stored = StoredAccount(day, account, version, counted_until)
         by_meter.setdefault(Meter._make(meter), []).append(stored)
     return by_meter

@@ -4,10 +4,8 @@ from collections.abc import Collection, Sequence
 
 from limes.app.context import Limes
 from limes.db.engine import Engine
-from limes.metering import queries
-from limes.metering.accounts import last_usages
+from limes.metering import accounts, queries, source_queries
 from limes.metering.queries import GapRow, StepRow
-from limes.metering.source_queries import ScrapeTimes, scrape_times
 from limes.projects.scrapes import Scrape
 
 Place = tuple[int, str]
@@ -25,7 +23,7 @@ def _metered_usage(engine: Engine, scrape: Scrape) -> dict[Place, int]:
     metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
     was_ahead = task.scraped_at is not None and scrape.now < int(task.scraped_at)
     if was_ahead or task.metered_at != task.scraped_at:
-        for meter, usage in last_usages(engine, [task.project_uuid], int(scrape.now)).items():
+        for meter, usage in accounts.last_usages(engine, [task.project_uuid], int(scrape.now)).items():
             if meter.service == task.service_type and meter.resource in scrape.ids:
                 metered[scrape.ids[meter.resource], meter.az] = usage
     return metered
@@ -61,15 +59,15 @@ def end_metering(limes: Limes, uuids: Collection[str]) -> None:
     if not uuids:
         return
     engine, now = limes.engine, int(limes.now())
-    queries.end_projects(engine, uuids, now, lambda: last_usages(engine, sorted(uuids), now))
-    _end_gaps(limes, scrape_times(engine, True, sorted(uuids)), now)
+    queries.end_projects(engine, uuids, now, lambda: accounts.last_usages(engine, sorted(uuids), now))
+    _end_gaps(limes, source_queries.scrape_times(engine, True, sorted(uuids)), now)
 
 
 def end_metering_of_services(limes: Limes, services: Sequence[str], resource_ids: Collection[int], now: float) -> None:
     """The same of services that are about to be deleted, with their resources."""
     if services:
         end_metering_of_resources(limes.engine, resource_ids, now)
-        _end_gaps(limes, scrape_times(limes.engine, False, services), int(now))
+        _end_gaps(limes, source_queries.scrape_times(limes.engine, False, services), int(now))
 
 
 def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:
@@ -79,14 +77,14 @@ def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now
     others = set(queries.metered_by_others(engine, resource_ids)) if resource_ids else None
     if others:
         projects, _, names = map(set, zip(*others, strict=True))
-        known = last_usages(engine, sorted(projects), int(now), names)
+        known = accounts.last_usages(engine, sorted(projects), int(now), names)
         steps = [
             StepRow(*meter, int(now), 0, int(now)) for meter, used in known.items() if used and meter[:3] in others
         ]
         queries.add_steps(engine, steps)
 
 
-def _end_gaps(limes: Limes, scrapes: Sequence[ScrapeTimes], now: int) -> None:
+def _end_gaps(limes: Limes, scrapes: Sequence[source_queries.ScrapeTimes], now: int) -> None:
     """Keeps that usage is not known until now, where that is so."""
     gaps = []
     for project, service, scraped_at, failing_since in scrapes:

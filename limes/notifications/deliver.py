@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from limes.app.context import Limes
-from limes.audit import outbox
-from limes.audit.settings import AuditSettings
-from limes.audit.sinks import Delivery, OutgoingEvent, Sink
+from limes.audit import outbox, settings, sinks
 from limes.kernel.errors import Unavailable
 from limes.notifications.settings import NotificationSettings
 from limes.projects.claims import claim_job, finish_job, never, next_pause
@@ -48,8 +46,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class DeliverEvents:
     limes: Limes
-    sink: Sink
-    section: AuditSettings | NotificationSettings
+    sink: sinks.Sink
+    section: settings.AuditSettings | NotificationSettings
     """Says how often to try, and for how long to keep what was delivered."""
     interval: float = 5.0
     failures: Failures = field(default_factory=Failures)
@@ -88,13 +86,13 @@ class DeliverEvents:
         finish_job(limes, self.name, claimed_until, pause, error or "")
         return Outcome(delivered, refused, failed=error is not None)
 
-    def _due(self) -> list[OutgoingEvent]:
+    def _due(self) -> list[sinks.OutgoingEvent]:
         now = self.limes.now()
         horizon = never(now, self.interval, self.section.retry_max, self.limes.lease)
         due = outbox.due(self.limes.engine, self.sink.name, now, horizon, _BATCH)
-        return [OutgoingEvent(*event) for event in due]
+        return [sinks.OutgoingEvent(*event) for event in due]
 
-    def _deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+    def _deliver(self, events: Sequence[sinks.OutgoingEvent]) -> sinks.Delivery:
         engine, delivery = self.limes.engine, self.sink.deliver(events)
         tries = {event.number: event.tries for event in events}
 

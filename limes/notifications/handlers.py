@@ -12,10 +12,8 @@ import falcon
 from limes.api.call import Call
 from limes.api.parameters import Text
 from limes.kernel.errors import NotFound
-from limes.notifications.answers import render_mail_settings
-from limes.notifications.bodies import MailSettingsBody
+from limes.notifications import answers, bodies, recipients
 from limes.notifications.mail.mailer import ALL_KINDS, Subscription
-from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.web.call import Answer, read_body
 
 UNSUBSCRIBE_TOKEN = Text("token", "From the link in a mail: what it is about, signed.")
@@ -23,18 +21,20 @@ UNSUBSCRIBE_TOKEN = Text("token", "From the link in a mail: what it is about, si
 
 def show_mail_settings(call: Call) -> Answer:
     """Shows which mails the user of the request's own token gets, and at which address."""
-    return Answer(document=render_mail_settings(_settings(call).show(call.identity.user_id or "")))
+    return Answer(document=answers.render_mail_settings(_settings(call).show(call.identity.user_id or "")))
 
 
 def set_mail_settings(call: Call) -> Answer:
     """Unsubscribes the user of the request's own token from mails, or undoes that. What is not named stays."""
-    settings, wanted = _settings(call), call.body(MailSettingsBody).mail_settings
+    settings, wanted = _settings(call), call.body(bodies.MailSettingsBody).mail_settings
     kinds = [(each.kind, each.sent) for each in wanted.kinds]
-    return Answer(document=render_mail_settings(settings.change(call.identity.user_id or "", wanted.sent, kinds)))
+    return Answer(
+        document=answers.render_mail_settings(settings.change(call.identity.user_id or "", wanted.sent, kinds))
+    )
 
 
-def _settings(call: Call) -> MailPreferences:
-    if (settings := call.deps.part(MailPreferences)) is None:
+def _settings(call: Call) -> recipients.MailPreferences:
+    if (settings := call.deps.part(recipients.MailPreferences)) is None:
         raise NotFound("this Limes sends no mails to users")
     return settings
 
@@ -74,8 +74,8 @@ def unsubscribe(call: Call) -> Answer:
     return _page(f"{found.recipient} gets no more {_mails(found)}.", "subscribe", "Undo")
 
 
-def _subscriptions(call: Call) -> Subscriptions:
-    found = call.deps.part(Subscriptions)
+def _subscriptions(call: Call) -> recipients.Subscriptions:
+    found = call.deps.part(recipients.Subscriptions)
     if found is None or found.links is None:
         raise NotFound("mails of this Limes have no links to unsubscribe")
     return found

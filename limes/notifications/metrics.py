@@ -6,10 +6,7 @@ from prometheus_client.core import UntypedMetricFamily
 
 from limes.app.context import Limes
 from limes.kernel.metrics import Counts, Family, Samples, shows
-from limes.notifications import queries
-from limes.notifications.deliver import Outcome
-from limes.notifications.send_mails import Sent
-from limes.notifications.settings import MAIL_SINKS
+from limes.notifications import deliver, queries, send_mails, settings
 
 _DELIVERED, _FAILED = "limes_successful_auditevent_publish", "limes_failed_auditevent_publish"
 
@@ -25,7 +22,7 @@ class AuditCounters(Counts):
         failed = Family(_FAILED, help_text, ("sink",), UntypedMetricFamily)
         super().__init__(delivered, failed, known=[(sink,) for sink in sinks])
 
-    def count(self, sink: str, outcome: Outcome) -> None:
+    def count(self, sink: str, outcome: deliver.Outcome) -> None:
         """Adds the outcome of one round of deliveries. A sink that did not answer counts as one failure."""
         self.add(_DELIVERED, (sink,), outcome.delivered)
         self.add(_FAILED, (sink,), outcome.refused + (1 if outcome.failed else 0))
@@ -37,7 +34,7 @@ class MailCounters(Counts):
         family = Family(_MAILS, help_text, ("sink", "outcome"), UntypedMetricFamily)
         super().__init__(family, known=[(sink, outcome) for sink in sinks for outcome in _MAIL_OUTCOMES])
 
-    def count(self, sink: str, outcome: Sent) -> None:
+    def count(self, sink: str, outcome: send_mails.Sent) -> None:
         numbers = (outcome.sent, outcome.dropped, outcome.retried, int(outcome.error is not None))
         for name, number in zip(_MAIL_OUTCOMES, numbers, strict=True):
             self.add(_MAILS, (sink, name), number)
@@ -56,7 +53,9 @@ def mail_gauges(limes: Limes) -> Samples:
     rows = limes.engine.snapshot(lambda: queries.backlogs(limes.engine))
     backlogs = {row.sink: (row.mails, row.since) for row in rows}
     now = limes.now()
-    for sink in sorted({*backlogs, *(name for name in limes.settings.notifications.sinks if name in MAIL_SINKS)}):
+    for sink in sorted(
+        {*backlogs, *(name for name in limes.settings.notifications.sinks if name in settings.MAIL_SINKS)}
+    ):
         number, since = backlogs.get(sink, (0, None))
         yield "limes_mails_waiting", (sink,), number
         yield "limes_mails_age_seconds", (sink,), 0.0 if since is None else max(0.0, now - since)

@@ -15,12 +15,9 @@ from limes.audit.sinks import Delivery, OutgoingEvent
 from limes.db.engine import Engine
 from limes.kernel.errors import BadRequest, Conflict, LimesError, Unavailable, Unprocessable
 from limes.kernel.system import Clock
-from limes.notifications import queries
-from limes.notifications.mail.keystone_users import KeystoneUsers
-from limes.notifications.mail.mailer import ALL_KINDS, Subscription, Unsubscribe
+from limes.notifications import queries, rules, settings
+from limes.notifications.mail import keystone_users, mailer
 from limes.notifications.queries import NewItem
-from limes.notifications.rules import PREFIX, TO_REQUESTER, Place, RecipientRule
-from limes.notifications.settings import MailSettings
 
 _BUDGET = 60.0
 """Seconds after which no further notification is started."""
@@ -28,13 +25,13 @@ _BUDGET = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    mail: MailSettings
-    users: KeystoneUsers | None = None
+    mail: settings.MailSettings
+    users: keystone_users.KeystoneUsers | None = None
     """None without Keystone, which alone knows addresses of users."""
     by_project: bool = False
     """Whether the mail service finds them by the project, which stands for them."""
 
-    def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
+    def of(self, kind: str, place: rules.Place, requester_id: str) -> dict[str, str]:
         """Returns the language by address. The first rule that names an address decides on it. Raises `Unavailable`."""
         general = self.mail.language_of(place)
         if self.by_project:
@@ -44,7 +41,7 @@ class Recipients:
         def add(address: str, language: str) -> None:
             found.setdefault(address.lower(), (address, language))
 
-        if self.users is not None and self.mail.to_requester and kind in TO_REQUESTER and requester_id:
+        if self.users is not None and self.mail.to_requester and kind in rules.TO_REQUESTER and requester_id:
             address = self.users.address_of(requester_id)
             if address:
                 add(address, general)
@@ -54,7 +51,7 @@ class Recipients:
                     add(address, rule.language or general)
         return dict(found.values())
 
-    def _addresses(self, rule: RecipientRule, place: Place) -> list[str]:
+    def _addresses(self, rule: rules.RecipientRule, place: rules.Place) -> list[str]:
         addresses = list(rule.addresses)
         if self.users is not None:
             if rule.roles_on_project and place.project_uuid:
@@ -74,7 +71,7 @@ class QueueMails:
 
     @property
     def name(self) -> str:
-        return PREFIX + self.mail_sink
+        return rules.PREFIX + self.mail_sink
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
         try:
@@ -110,7 +107,9 @@ class QueueMails:
 
     def _items(self, event: OutgoingEvent, document: Mapping[str, Any]) -> list[NewItem]:
         kind, domain, project = document["kind"], document.get("domain", {}), document.get("project", {})
-        place = Place(domain.get("id", ""), domain.get("name", ""), project.get("id", ""), project.get("name", ""))
+        place = rules.Place(
+            domain.get("id", ""), domain.get("name", ""), project.get("id", ""), project.get("name", "")
+        )
         requester = document.get("request", {}).get("requester", {}).get("id", "")
         mail = self.limes.settings.notifications.mail
         due_at = self.limes.now() + (0 if kind in mail.urgent else mail.gather)
@@ -130,21 +129,21 @@ class Subscriptions:
 
     engine: Engine
     clock: Clock
-    links: Unsubscribe | None = None
+    links: mailer.Unsubscribe | None = None
 
-    def of(self, token: str) -> Subscription:
+    def of(self, token: str) -> mailer.Subscription:
         """Returns what a link is about. Raises `BadRequest` for a token that we have not signed."""
         found = self.links.read(token) if self.links else None
         if found is None:
             raise BadRequest("this link is not valid: it is not whole, or its key has been changed since")
         return found
 
-    def end(self, recipient: str, kind: str = ALL_KINDS) -> None:
+    def end(self, recipient: str, kind: str = mailer.ALL_KINDS) -> None:
         """From now on, no mails of this kind are made for the recipient."""
         now = self.clock.now().timestamp()
         self.engine.atomic(lambda: queries.unsubscribe(self.engine, recipient.lower(), kind, now))
 
-    def resume(self, recipient: str, kind: str = ALL_KINDS) -> bool:
+    def resume(self, recipient: str, kind: str = mailer.ALL_KINDS) -> bool:
         """Returns whether there was anything to undo."""
         return self.engine.atomic(lambda: queries.subscribe(self.engine, recipient.lower(), kind)) > 0
 
@@ -171,7 +170,7 @@ class MailPreferences:
     clock: Clock
     kinds: Sequence[str]
     """All notifications by mail."""
-    users: KeystoneUsers | None = None
+    users: keystone_users.KeystoneUsers | None = None
 
     def show(self, user_id: str) -> MailChoices:
         address = self._address_of(user_id)
@@ -188,7 +187,7 @@ class MailPreferences:
         address = self._address_of(user_id)
         if address is None:
             raise Conflict("no mail address of this user is known, so no mails are sent")
-        wanted = dict(kinds) | ({} if is_sent is None else {ALL_KINDS: is_sent})
+        wanted = dict(kinds) | ({} if is_sent is None else {mailer.ALL_KINDS: is_sent})
 
         def work() -> MailChoices:
             recipient, now = address.lower(), self.clock.now().timestamp()
@@ -203,4 +202,4 @@ class MailPreferences:
     def _read(self, address: str | None) -> MailChoices:
         recipients = [] if address is None else [address.lower()]
         ended = {kind for _, kind in queries.unsubscribed(self.engine, recipients)}
-        return MailChoices(address, ALL_KINDS not in ended, {kind: kind not in ended for kind in self.kinds})
+        return MailChoices(address, mailer.ALL_KINDS not in ended, {kind: kind not in ended for kind in self.kinds})

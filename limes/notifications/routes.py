@@ -2,23 +2,21 @@
 
 from limes.api.call import GET, POST, PUT
 from limes.api.policy import rules
-from limes.notifications import handlers
-from limes.notifications.answers import MailSettingsAnswer
-from limes.notifications.bodies import MailSettingsBody
+from limes.notifications import answers, bodies, handlers
 from limes.notifications.mail import mailer
 from limes.web.call import Html
 
 SECTIONS = {
     "notifications": {
         "/v1/mail-settings": GET(
-            handlers.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
+            handlers.show_mail_settings, "user:mail_settings", {200: answers.MailSettingsAnswer}, (404, 503)
         )
         | PUT(
             handlers.set_mail_settings,
             "user:mail_settings",
-            {200: MailSettingsAnswer},
+            {200: answers.MailSettingsAnswer},
             (404, 409, 422, 503),
-            body=MailSettingsBody,
+            body=bodies.MailSettingsBody,
         ),
         mailer.PATH: GET(
             handlers.show_unsubscribe,

@@ -20,19 +20,8 @@ from dataclasses import dataclass, field
 import orjson
 
 from limes.app.context import Limes
-from limes.notifications import queries
-from limes.notifications.deliver import Failures
-from limes.notifications.mail.mailer import (
-    ALL_KINDS,
-    Fate,
-    Mail,
-    Mailer,
-    MailerDown,
-    MailSession,
-    Outcome,
-    Subscription,
-    Unsubscribe,
-)
+from limes.notifications import deliver, queries
+from limes.notifications.mail import mailer as mailing
 from limes.notifications.mail.templates import Around, RenderError, Templates
 from limes.notifications.queries import MailRow, WaitingItem
 from limes.projects.claims import claim_job, finish_job, never, next_pause
@@ -52,8 +41,8 @@ class Sent:
     retried: int = 0
     error: str | None = None
 
-    def count(self, outcome: Outcome, *, given_up: bool) -> None:
-        if outcome.fate is Fate.SENT:
+    def count(self, outcome: mailing.Outcome, *, given_up: bool) -> None:
+        if outcome.fate is mailing.Fate.SENT:
             self.sent += 1
         elif given_up:
             self.dropped += 1
@@ -65,17 +54,17 @@ class Sent:
 class Contents:
     templates: Templates
     link: str = ""
-    unsubscribe: Unsubscribe | None = None
+    unsubscribe: mailing.Unsubscribe | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SendMails:
     limes: Limes
     sink: str
-    mailer: Mailer
+    mailer: mailing.Mailer
     contents: Contents
     interval: float = 5.0
-    failures: Failures = field(default_factory=Failures)
+    failures: deliver.Failures = field(default_factory=deliver.Failures)
 
     @property
     def name(self) -> str:
@@ -127,7 +116,7 @@ class SendMails:
             due = [number for number, item in group.items() if item.due_at <= now or item.due_at > self._horizon(now)]
             made_at = last.get((recipient, kind), 0.0)
             next_at = made_at + (section.gather if kind in section.urgent else section.digest)
-            if {(recipient, kind), (recipient, ALL_KINDS)} & unwanted:
+            if {(recipient, kind), (recipient, mailing.ALL_KINDS)} & unwanted:
                 dropped += group
             elif due and now < next_at and made_at <= now:  # a mail of the future was made by a wrong clock
                 deferred |= dict.fromkeys(due, next_at)
@@ -161,22 +150,22 @@ class SendMails:
                     if self.limes.clock.monotonic() > deadline:
                         return
                     self._send_one(session, row, documents[row.id], outcome)
-        except MailerDown as error:
+        except mailing.MailerDown as error:
             outcome.error = str(error)
 
-    def _send_one(self, session: MailSession, row: MailRow, documents: Sequence[str], outcome: Sent) -> None:
+    def _send_one(self, session: mailing.MailSession, row: MailRow, documents: Sequence[str], outcome: Sent) -> None:
         try:
             mail = self._render(row, documents)
-            result = session.send(mail) if isinstance(mail, Mail) else mail
-        except MailerDown as error:
+            result = session.send(mail) if isinstance(mail, mailing.Mail) else mail
+        except mailing.MailerDown as error:
             # should it be this mail that the server cannot bear, then others go first
             self._try_later(row, str(error))
             raise
         engine, now = self.limes.engine, self.limes.now()
         too_late = now - row.made_at > self.limes.settings.notifications.mail.give_up
-        given_up = result.fate is Fate.NEVER or (result.fate is Fate.LATER and too_late)
+        given_up = result.fate is mailing.Fate.NEVER or (result.fate is mailing.Fate.LATER and too_late)
         outcome.count(result, given_up=given_up)
-        if result.fate is not Fate.SENT and not given_up:
+        if result.fate is not mailing.Fate.SENT and not given_up:
             log.warning("mail %s to %s is tried again: %s", row.id, row.recipient, result.reason)
             self._try_later(row, result.reason)
             return
@@ -188,23 +177,27 @@ class SendMails:
         at = self.limes.now() + self.limes.jitter.spread(self._pause(row.tries + 1))
         self.limes.engine.atomic(lambda: queries.try_later(self.limes.engine, row.id, at, reason))
 
-    def _render(self, row: MailRow, documents: Sequence[str]) -> Mail | Outcome:
+    def _render(self, row: MailRow, documents: Sequence[str]) -> mailing.Mail | mailing.Outcome:
         try:
             return self._mail(row, documents)
         except RenderError as error:
-            return Outcome(Fate.LATER, str(error))
+            return mailing.Outcome(mailing.Fate.LATER, str(error))
         except Exception as error:  # a bug, which must not stop all other mails
             log.exception("mail %s cannot be made", row.id)
-            return Outcome(Fate.LATER, f"internal error: {type(error).__name__}")
+            return mailing.Outcome(mailing.Fate.LATER, f"internal error: {type(error).__name__}")
 
-    def _mail(self, row: MailRow, documents: Sequence[str]) -> Mail:
+    def _mail(self, row: MailRow, documents: Sequence[str]) -> mailing.Mail:
         unsubscribe = self.contents.unsubscribe
-        link = unsubscribe.link(Subscription(row.recipient, row.kind)) if unsubscribe and "@" in row.recipient else ""
+        link = (
+            unsubscribe.link(mailing.Subscription(row.recipient, row.kind))
+            if unsubscribe and "@" in row.recipient
+            else ""
+        )
         around = Around(self.contents.link, link)
         parsed = [orjson.loads(document) for document in documents]
         rendered = self.contents.templates.render(row.kind, row.language, parsed, around)
         headers = {"Limes-Kind": row.kind, **({"List-Unsubscribe": f"<{link}>", **_ONE_CLICK} if link else {})}
-        return Mail(
+        return mailing.Mail(
             row.id, row.recipient, rendered.subject, rendered.text, rendered.html, row.made_at, row.language, headers
         )
 

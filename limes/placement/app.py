@@ -6,20 +6,16 @@ from typing import Any
 import falcon
 
 from limes.kernel.errors import BadRequest
+from limes.placement import call, errors, operation, routes
 from limes.placement import operation as microversion
-from limes.placement.call import PlacementCollaborators
-from limes.placement.errors import InvalidValue
-from limes.placement.operation import PlacementApi, PlacementErrors
-from limes.placement.routes import ROUTES
 from limes.placement.settings import PlacementBounds, PlacementCorsSettings
-from limes.web import operational
-from limes.web.encoding import CompressionMiddleware, install_json
+from limes.web import encoding, operational
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
 from limes.web.operation import Router, add_routes, public_paths
 
 _SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
                    "last-modified", "pragma"}  # fmt: skip
-_WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
+_WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(routes.ROUTES)
 
 
 class PrefixMiddleware:
@@ -87,17 +83,17 @@ class HeadersMiddleware:
         if not length.isdigit():
             raise BadRequest("content-length header must be an integer")
         if length != "0" and not req.content_type:
-            raise InvalidValue("content-type header required when content-length > 0")
+            raise errors.InvalidValue("content-type header required when content-length > 0")
         if len(req.query_string) > self._bounds.max_query_size:
             message = f"The query string may have at most {self._bounds.max_query_size} bytes."
             raise falcon.HTTPUriTooLong(description=message)
         if "\0" in req.path or "%00" in req.query_string:
-            raise InvalidValue("The character NUL is not allowed")
+            raise errors.InvalidValue("The character NUL is not allowed")
         if req.path.endswith("/") and req.path != "/":
             raise falcon.HTTPNotFound()
 
 
-def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
+def create_app(deps: call.PlacementCollaborators) -> falcon.App[Any, Any]:
     """Returns the app. The database must have been prepared (`vocabulary.prepare`)."""
     settings = deps.settings
     app: falcon.App[Any, Any] = falcon.App(
@@ -105,7 +101,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
             deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("placement", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
-            CompressionMiddleware(is_on=settings.clients.compression),
+            encoding.CompressionMiddleware(is_on=settings.clients.compression),
             PrefixMiddleware(settings.prefix),
             CorsMiddleware(settings.cors),
             # upstream says `no-cache` from 1.15 on, and nothing before: its own test suite compares that
@@ -120,8 +116,8 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
     app.req_options.auto_parse_qs_csv = False
     # an answer without a body has no type
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
-    install_json(app)
-    PlacementErrors().install(app)
+    encoding.install_json(app)
+    operation.PlacementErrors().install(app)
     operational.add_operational_routes(app, deps.engine, get_ready=deps.index.load)
-    add_routes(app, PlacementApi(deps), ROUTES)
+    add_routes(app, operation.PlacementApi(deps), routes.ROUTES)
     return app

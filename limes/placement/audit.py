@@ -16,13 +16,11 @@ from itertools import groupby
 
 from peewee import fn
 
-from limes.db.compiled import any_of
+from limes.db import compiled, transactions
 from limes.db.engine import Engine
-from limes.db.transactions import atomic
 from limes.placement.models import Allocation, Consumer, Provider, ResourceClass
 from limes.placement.models import Inventory as InventoryModel
-from limes.placement.objects import allocation, allocation_write
-from limes.placement.objects.inventory import Inventory
+from limes.placement.objects import allocation, allocation_write, inventory
 
 FindGone = Callable[[Collection[str]], Collection[str]]
 """Given ids of projects, returns the ones that certainly no longer exist. Raises a `LimesError` if it cannot tell."""
@@ -76,7 +74,7 @@ def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Fi
     )
 
 
-@atomic
+@transactions.atomic
 def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
     """Deletes a consumer with its allocations. Returns False, and keeps it, if by now it belongs to another project."""
     locked = allocation.lock_consumers(engine, [orphan.uuid]).get(orphan.uuid)
@@ -85,7 +83,7 @@ def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
     return allocation_write.delete(engine, orphan.uuid)
 
 
-@atomic
+@transactions.atomic
 def delete_idle(engine: Engine, uuid: str) -> bool:
     """Deletes a consumer without allocations. Returns False, and keeps it, if it has some by now."""
     locked = allocation.lock_consumers(engine, [uuid]).get(uuid)
@@ -104,7 +102,7 @@ def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:
             Consumer.select(*columns, ResourceClass.name, fn.SUM(Allocation.used))
             .join(Allocation, on=Allocation.consumer == Consumer.id)
             .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
-            .where(any_of(Consumer.project_id, gone[start : start + _CHUNK]))
+            .where(compiled.any_of(Consumer.project_id, gone[start : start + _CHUNK]))
             .group_by(*columns, ResourceClass.id, ResourceClass.name)
             .order_by(Consumer.project_id, Consumer.uuid, ResourceClass.id)
         )
@@ -137,7 +135,7 @@ def find_excesses(engine: Engine) -> tuple[Excess, ...]:
     )
     excesses = []
     for uuid, name, class_name, amount, total, reserved, ratio in rows:
-        capacity = Inventory(total=total, reserved=reserved, allocation_ratio=ratio).capacity
+        capacity = inventory.Inventory(total=total, reserved=reserved, allocation_ratio=ratio).capacity
         if amount > capacity:
             excesses.append(Excess(uuid, name, class_name, int(amount), capacity))
     return tuple(excesses)

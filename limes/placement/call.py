@@ -17,13 +17,11 @@ from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.kernel.errors import Forbidden
 from limes.kernel.system import Clock, IdSource
-from limes.placement.errors import ConcurrentUpdate, InvalidBody
-from limes.placement.schemas import Schema, oversize
-from limes.placement.search.memory import AnswerMemory
-from limes.placement.search.values import parse_pairs
+from limes.placement import errors, schemas
+from limes.placement.search import memory, values
 from limes.placement.settings import PlacementSettings
 from limes.web import call as web
-from limes.web.middleware import ClientAddress
+from limes.web import middleware
 
 if TYPE_CHECKING:  # its metrics begin with the import: gunicorn's main process first has to empty their folder
     from limes.placement.index import ProviderIndex
@@ -55,8 +53,8 @@ class PlacementCollaborators:
     clock: Clock
     ids: IdSource
     settings: PlacementSettings
-    client_address: ClientAddress = field(default_factory=ClientAddress)
-    answers: AnswerMemory = field(default_factory=AnswerMemory)
+    client_address: middleware.ClientAddress = field(default_factory=middleware.ClientAddress)
+    answers: memory.AnswerMemory = field(default_factory=memory.AnswerMemory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ class Call(web.Call[PlacementCollaborators]):
                 return self.engine.atomic(work)
             except peewee.IntegrityError as error:
                 log.info("%s %s: another request was faster: %s", self.req.method, self.req.path, first_line(error))
-        raise ConcurrentUpdate("Others keep changing what this is about; try again.")
+        raise errors.ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def latest(self, items: Iterable[Any]) -> float:
         return max((item.updated for item in items), default=self.now)
@@ -106,33 +104,35 @@ class Call(web.Call[PlacementCollaborators]):
         assert self.rule is not None
         self.deps.policy.check(self.rule, self.identity, project_id)
 
-    def body(self, schema: Schema) -> Any:
+    def body(self, schema: schemas.Schema) -> Any:
         """Returns the JSON body, valid by the schema. Raises `InvalidBody`, or 413."""
         bounds = self.deps.settings.bounds
         data = web.read_body(self.req, bounds.max_body_size)
         if data is None:
             raise falcon.HTTPContentTooLarge(description=f"The body may have at most {bounds.max_body_size} bytes.")
         if rb"\u0000" in data:
-            raise InvalidBody("Malformed JSON: the character NUL is not allowed")
+            raise errors.InvalidBody("Malformed JSON: the character NUL is not allowed")
         try:
             document = orjson.loads(data)
         except orjson.JSONDecodeError as error:
-            raise InvalidBody(f"Malformed JSON: {error}") from None
-        problem = oversize(document, bounds.max_items, bounds.max_keys, bounds.max_values) or schema.problem(document)
+            raise errors.InvalidBody(f"Malformed JSON: {error}") from None
+        problem = schemas.oversize(document, bounds.max_items, bounds.max_keys, bounds.max_values) or schema.problem(
+            document
+        )
         if problem is not None:
-            raise InvalidBody(f"JSON does not validate: {problem}")
+            raise errors.InvalidBody(f"JSON does not validate: {problem}")
         return document
 
     def parameters(self) -> dict[str, str]:
         """Returns the query string's parameters. Where one is repeated, the last one counts."""
-        return dict(parse_pairs(self.req.query_string))
+        return dict(values.parse_pairs(self.req.query_string))
 
-    def query(self, schema: Schema) -> dict[str, str]:
+    def query(self, schema: schemas.Schema) -> dict[str, str]:
         """Returns the query string's parameters, valid by the schema. Raises `InvalidBody`."""
         parameters = self.parameters()
         problem = schema.problem(parameters)
         if problem is not None:
-            raise InvalidBody(f"Invalid query string parameters: {problem}")
+            raise errors.InvalidBody(f"Invalid query string parameters: {problem}")
         return parameters
 
 

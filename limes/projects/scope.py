@@ -12,8 +12,7 @@ from limes.db.engine import Engine
 from limes.db.query import Build, P, Query, T, made
 from limes.kernel.errors import NotFound, NotReady
 from limes.kernel.units import Unit
-from limes.projects import queries
-from limes.projects.models import Domain, Project
+from limes.projects import models, queries
 
 Target = queries.DomainRow | queries.ProjectRow
 
@@ -81,7 +80,7 @@ def in_scope(query: Select, scope: Scope) -> Select:
     """Restricts a query that joins `Project` to the scope."""
     if scope.level == "cluster":
         return query
-    return query.where((Project.domain if scope.level == "domain" else Project.id) == scope.id)
+    return query.where((models.Project.domain if scope.level == "domain" else models.Project.id) == scope.id)
 
 
 class PlacedRow(NamedTuple):
@@ -91,7 +90,7 @@ class PlacedRow(NamedTuple):
     domain_name: str
 
 
-PLACE = (Project.uuid, Project.name, Domain.uuid, Domain.name)
+PLACE = (models.Project.uuid, models.Project.name, models.Domain.uuid, models.Domain.name)
 
 
 def placed(kind: Callable[..., T], *others: Any, **options: Any) -> Callable[[Build[P]], Query[P, list[T]]]:

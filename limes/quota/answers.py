@@ -9,22 +9,21 @@ from limes.audit.events import What
 from limes.catalog.catalog import Catalog, Ref
 from limes.kernel.units import Unit as UnitOfResource
 from limes.kernel.validation.shape import Amount, Shape, Time, Unit, one_of
-from limes.quota.changes import QuotaOutcome
-from limes.quota.hierarchy import Refusal, RefusalKind
+from limes.quota import changes, hierarchy
 from limes.quota.history import NumberedChange
 from limes.web.errors import shortened
 
 RefusalStatus = Literal[403, 409, 422]
-_STATUS: dict[RefusalKind, RefusalStatus] = {
-    RefusalKind.FORBIDDEN: 403,
-    RefusalKind.CONFLICT: 409,
-    RefusalKind.INVALID: 422,
+_STATUS: dict[hierarchy.RefusalKind, RefusalStatus] = {
+    hierarchy.RefusalKind.FORBIDDEN: 403,
+    hierarchy.RefusalKind.CONFLICT: 409,
+    hierarchy.RefusalKind.INVALID: 422,
 }
 
 _SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH}
 
 
-def status_of(outcome: QuotaOutcome, success: int) -> int:
+def status_of(outcome: changes.QuotaOutcome, success: int) -> int:
     """Returns the status that all refusals agree on, else 422; `success` if there are none."""
     statuses: set[int] = {_STATUS[refusal.kind] for refusal in outcome.refusals.values()} or {success}
     return statuses.pop() if len(statuses) == 1 else 422
@@ -62,7 +61,7 @@ class SimulationAnswer(Shape):
     unacceptable_resources: list[UnacceptableResource] = []
 
 
-def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnswer:
+def render_simulation(catalog: Catalog, outcome: changes.QuotaOutcome) -> SimulationAnswer:
     """The document of simulate-put, sorted by service and resource."""
     if outcome.refusals:
         refused = [_unacceptable(ref, outcome.refusals[ref]) for ref in sorted(outcome.refusals)]
@@ -80,7 +79,7 @@ def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnsw
     return SimulationAnswer(success=True, temporary_quotas=ending, warnings=list(outcome.warnings))
 
 
-def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
+def _unacceptable(ref: Ref, refusal: hierarchy.Refusal) -> UnacceptableResource:
     service_type, name = map(shortened, ref)
     has_bounds = refusal.minimum is not None or refusal.maximum is not None
     return UnacceptableResource(
@@ -95,7 +94,7 @@ def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
     )
 
 
-def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> str:
+def render_refusals(outcome: changes.QuotaOutcome, level: str, what: str = "quota") -> str:
     """Returns the text of a refused PUT of quotas, or of something else of theirs: one line for each resource."""
     lines = []
     for ref, refusal in outcome.refusals.items():
@@ -107,7 +106,7 @@ def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> s
     return "\n".join(sorted(lines))
 
 
-def render_acceptance(outcome: QuotaOutcome) -> str | None:
+def render_acceptance(outcome: changes.QuotaOutcome) -> str | None:
     """Returns the text of a 202, if there is something to say: which backends do not have the quota yet, and
     warnings."""
     problem = "some error(s) occurred while trying to write the quotas into the backend services"
@@ -118,7 +117,7 @@ def render_acceptance(outcome: QuotaOutcome) -> str | None:
     return "\n".join(texts) or None
 
 
-def render_warnings(outcome: QuotaOutcome, what: str = "quotas have") -> str:
+def render_warnings(outcome: changes.QuotaOutcome, what: str = "quotas have") -> str:
     return "\n".join([f"{what} been accepted, with a warning:", *outcome.warnings])
 
 

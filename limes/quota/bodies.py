@@ -13,9 +13,8 @@ from pydantic_core import PydanticCustomError
 from limes.api.bodies import Amount, OfDomain, OfProject, OfService, UnitName
 from limes.catalog.catalog import Ref
 from limes.kernel.errors import Unprocessable
+from limes.quota import rules, temporary
 from limes.quota.changes import QuotaChange
-from limes.quota.rules import QuotaSet
-from limes.quota.temporary import ALWAYS, Term
 from limes.web.call import RequestBody
 
 
@@ -27,8 +26,8 @@ class ResourceBody(RequestBody):
     unit: UnitName = None
 
     @property
-    def term(self) -> Term:
-        return ALWAYS
+    def term(self) -> temporary.Term:
+        return temporary.ALWAYS
 
 
 class TemporaryResourceBody(ResourceBody):
@@ -49,8 +48,8 @@ class TemporaryResourceBody(ResourceBody):
     ] = None
 
     @property
-    def term(self) -> Term:
-        return Term(self.until, self.starts_at, self.keep_until)
+    def term(self) -> temporary.Term:
+        return temporary.Term(self.until, self.starts_at, self.keep_until)
 
 
 class ServiceBody(OfService[ResourceBody]):
@@ -113,7 +112,7 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
 
 
 def changes_with_set(
-    sets: Mapping[str, QuotaSet], name: str | None, services: Iterable[ServiceBody]
+    sets: Mapping[str, rules.QuotaSet], name: str | None, services: Iterable[ServiceBody]
 ) -> tuple[list[QuotaChange], frozenset[Ref]]:
     """Returns the wanted quotas, and which of them come from the set of that name. Quotas that the request names itself
     win. Raises `Unprocessable` if there is no such set."""

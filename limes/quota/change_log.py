@@ -17,30 +17,25 @@ from limes.audit.events import CommitmentStep, Event, QuotaStep, Reason, Scope, 
 from limes.catalog.catalog import Ref
 from limes.db.transactions import snapshot
 from limes.kernel.units import Unit
-from limes.projects.discovery import quotas_of_vanished
-from limes.projects.pushes import mark_desynced
+from limes.projects import discovery, pushes, tasks
 from limes.projects.queries import DomainRow, ProjectRow
 from limes.projects.scope import Place, find
-from limes.projects.tasks import ProjectTask
-from limes.quota import history
+from limes.quota import hierarchy, history, queries
 from limes.quota.changes import QuotaOutcome
 from limes.quota.constraints import Constraint, ConstraintSet
-from limes.quota.hierarchy import Refusal
 from limes.quota.history import NumberedChange
-from limes.quota.queries import ProjectQuotaRow
-from limes.quota.wanted import HasQuota
 
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
 
-def scope_of(target: DomainRow | ProjectRow | ProjectTask | ProjectQuotaRow) -> Scope:
+def scope_of(target: DomainRow | ProjectRow | tasks.ProjectTask | queries.ProjectQuotaRow) -> Scope:
     """Returns the name of a domain or project in the history and the audit."""
     match target:
         case DomainRow():
             return Scope(target.uuid, target.name)
         case ProjectRow():
             return Scope(target.domain_uuid, target.domain_name, target.uuid, target.name)
-        case ProjectTask() | ProjectQuotaRow():
+        case tasks.ProjectTask() | queries.ProjectQuotaRow():
             return Scope(target.domain_uuid, target.domain_name, target.project_uuid, target.project_name)
 
 
@@ -83,7 +78,7 @@ def record_bounds(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> N
     _emit(limes, [events.bound_changed(scope, step, limes.initiator) for scope, step in changes])
 
 
-def record_refused_bounds(limes: Limes, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
+def record_refused_bounds(limes: Limes, scope: Scope, what: What, refusals: Mapping[Ref, hierarchy.Refusal]) -> None:
     """Records that a request for such bounds was refused as a whole, with the unacceptable ones."""
     known = [(ref, refusal.message) for ref, refusal in refusals.items() if limes.catalog.find(ref) is not None]
     _emit(limes, [events.bound_refused(scope, ref, what, message, limes.initiator) for ref, message in known])
@@ -95,7 +90,7 @@ def record_refused_bursting(limes: Limes, scope: Scope, enabled: bool, message: 
 
 def request_push(limes: Limes, project_id: int, service_types: Sequence[str]) -> None:
     """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
-    mark_desynced(limes.engine, project_id, service_types, limes.now())
+    pushes.mark_desynced(limes.engine, project_id, service_types, limes.now())
 
 
 def record_commitments(limes: Limes, steps: Sequence[CommitmentStep]) -> None:
@@ -126,10 +121,10 @@ def record_quotas(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> N
 
 def record_scrape(
     limes: Limes,
-    task: ProjectTask,
+    task: tasks.ProjectTask,
     constraints: ConstraintSet,
-    before: Mapping[str, HasQuota],
-    after: Mapping[str, HasQuota],
+    before: Mapping[str, queries.HasQuota],
+    after: Mapping[str, queries.HasQuota],
 ) -> None:
     """Records the quotas that a scrape has changed: `before` and `after` are by resource name. A first quota of 0 is no
     change."""
@@ -162,7 +157,7 @@ def record_repairs(limes: Limes, scope: Scope, quotas: Mapping[Ref, tuple[int | 
 def record_deletion(limes: Limes, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:
     """Records that these projects and domains, by UUID, are about to be deleted with their quotas."""
     by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
-    for *place, service_type, resource_name, quota in quotas_of_vanished(limes.engine, projects, domains):
+    for *place, service_type, resource_name, quota in discovery.quotas_of_vanished(limes.engine, projects, domains):
         ref = (service_type, resource_name)
         by_scope[Scope(*place)].append(QuotaStep(ref, limes.catalog.unit_of(ref), quota, None, Reason.VANISHED))
     for scope, steps in by_scope.items():

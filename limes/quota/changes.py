@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from limes.catalog.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.kernel.units import MAX_AMOUNT, UnitError, convert
-from limes.quota.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal
-from limes.quota.queries import Bounds, domain_quotas_by_name, lock_project, project_quotas_by_name
-from limes.quota.rules import Permissions, quota_tag
+from limes.quota import hierarchy, queries, rules
 from limes.quota.temporary import ALWAYS, Step, TemporaryQuota, Term
 
 
@@ -23,7 +21,7 @@ class QuotaChange:
     """For how long it is wanted."""
 
 
-ALL_PERMISSIONS = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
+ALL_PERMISSIONS = rules.Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
 """Those of Limes itself, and of a decision that was allowed before."""
 
 
@@ -32,9 +30,9 @@ class QuotaUpdate:
     """Wanted quotas of a project or domain, in the resources' units."""
 
     wanted: Mapping[Ref, int]
-    refusals: Mapping[Ref, Refusal]
+    refusals: Mapping[Ref, hierarchy.Refusal]
     """What is wrong with the ones that could not be read."""
-    permissions: Mapping[Ref, Permissions]
+    permissions: Mapping[Ref, rules.Permissions]
     """What the caller may do to the wanted ones, at least."""
     only_raises: bool = False
     """Whether quotas that are higher already stay as they are."""
@@ -73,7 +71,7 @@ class EndingQuota:
 class QuotaOutcome:
     """Either nothing is refused, and `changed` lists what was (in a dry run: would be) changed, or nothing changed."""
 
-    refusals: Mapping[Ref, Refusal] = field(default_factory=dict)
+    refusals: Mapping[Ref, hierarchy.Refusal] = field(default_factory=dict)
     changed: Sequence[ChangedQuota] = ()
     backend_errors: Sequence[str] = ()
     """Why pushes have failed so far. The quotas are accepted all the same."""
@@ -96,12 +94,12 @@ class QuotaOutcome:
         return "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(self.refusals.items()))
 
 
-def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
+def without_quota(catalog: Catalog, ref: Ref) -> hierarchy.Refusal | None:
     """Returns what is to be said of a resource that has no quota, or that does not exist; None for others."""
     resource = catalog.find(ref)
     if resource is None:
-        return NO_SUCH_RESOURCE if ref[0] in catalog.services else NO_SUCH_SERVICE
-    return None if resource.tracks_quota else NO_QUOTA
+        return hierarchy.NO_SUCH_RESOURCE if ref[0] in catalog.services else hierarchy.NO_SUCH_SERVICE
+    return None if resource.tracks_quota else hierarchy.NO_QUOTA
 
 
 def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) -> int:
@@ -122,26 +120,26 @@ def is_set_by_people(catalog: Catalog, ref: Ref) -> bool:
 def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool = False) -> str:
     """Returns the tag of a domain. With `lock`, what it stands for does not change until the transaction ends. Take it
     before other locks on rows of `domain_resources`: it locks all of them, in the order of resource ids."""
-    return tag_of_domain(catalog, domain_quotas_by_name(engine, domain_id, lock=lock))
+    return tag_of_domain(catalog, queries.domain_quotas_by_name(engine, domain_id, lock=lock))
 
 
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
     """Returns the tag of a domain, given all of its quotas. One that was never set is 0; quotas that users do not set
     do not count."""
-    return quota_tag({ref: quota for ref, quota in quotas.items() if quota and is_set_by_people(catalog, ref)})
+    return rules.quota_tag({ref: quota for ref, quota in quotas.items() if quota and is_set_by_people(catalog, ref)})
 
 
 def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
     """Returns the tag of a project. With `lock`, what it stands for does not change until the transaction ends."""
-    bursting = lock_project(engine, project_id, lock=lock)
-    rows = project_quotas_by_name(engine, project_id, lock=lock)
+    bursting = queries.lock_project(engine, project_id, lock=lock)
+    rows = queries.project_quotas_by_name(engine, project_id, lock=lock)
     quotas = {ref: row.quota for ref, row in rows.items()}
     bounds = {ref: row.bounds for ref, row in rows.items()}
     return tag_of_project(catalog, quotas, bounds, bursting)
 
 
 def tag_of_project(
-    catalog: Catalog, quotas: Mapping[Ref, int | None], bounds: Mapping[Ref, Bounds], bursting: bool
+    catalog: Catalog, quotas: Mapping[Ref, int | None], bounds: Mapping[Ref, queries.Bounds], bursting: bool
 ) -> str:
     """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet. Of quota
     that grows by itself, only the `bounds` count, as they are what people set: how far it grows, what was granted, and
@@ -152,4 +150,4 @@ def tag_of_project(
         is_bounded = maximum is not None or minimum is not None or forbids
         if is_bounded and catalog.tracks_quota(ref) and catalog.autogrow(ref):
             said[ref] = (maximum, minimum, bool(forbids))
-    return quota_tag(shown, bursting=bool(bursting), bounds=said)
+    return rules.quota_tag(shown, bursting=bool(bursting), bounds=said)

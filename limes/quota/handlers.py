@@ -4,19 +4,13 @@ from collections.abc import Mapping
 
 from prometheus_client import Gauge
 
+from limes.api import parameters, preconditions
 from limes.api.call import Call
-from limes.api.parameters import MAX_LIMIT, WholeNumber
-from limes.api.preconditions import condition_of
 from limes.catalog.catalog import Ref
 from limes.kernel.errors import BadRequest
 from limes.projects.scope import find
-from limes.quota import answers
-from limes.quota.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
-from limes.quota.change_log import list_changes
+from limes.quota import answers, bodies, change_log, hierarchy, rules, set_quota
 from limes.quota.changes import QuotaOutcome
-from limes.quota.hierarchy import RefusalKind
-from limes.quota.rules import Permissions
-from limes.quota.set_quota import set_bursting, set_quotas
 from limes.web.call import Answer
 
 # prometheus-client would append `_total` to the names of counters. A gauge that is summed over all workers, those that
@@ -33,7 +27,7 @@ _COUNTS = {
 }
 
 
-def count_lowpriv(level: str, permissions: Mapping[Ref, Permissions], outcome: QuotaOutcome) -> None:
+def count_lowpriv(level: str, permissions: Mapping[Ref, rules.Permissions], outcome: QuotaOutcome) -> None:
     """Counts what was raised with the low-privilege permission alone, and what was above its limit. `level` is
     `project` or `domain`."""
     lowpriv = {ref for ref, each in permissions.items() if each.can_raise_lowpriv and not each.can_raise}
@@ -41,13 +35,13 @@ def count_lowpriv(level: str, permissions: Mapping[Ref, Permissions], outcome: Q
         if change.ref in lowpriv and change.new > change.old:
             _COUNTS[level, "success"].labels(*change.ref).inc()
     for ref, refusal in outcome.refusals.items():
-        above_limit = refusal.kind is RefusalKind.FORBIDDEN and refusal.maximum is not None
+        above_limit = refusal.kind is hierarchy.RefusalKind.FORBIDDEN and refusal.maximum is not None
         if ref in lowpriv and above_limit:
             _COUNTS[level, "failure"].labels(*ref).inc()
 
 
-LIMIT = WholeNumber("limit", "Maximum number of changes.", 1, MAX_LIMIT, 100)
-MARKER = WholeNumber("marker", "Only changes before the one of this number.", 1, 2**62, 2**62)
+LIMIT = parameters.WholeNumber("limit", "Maximum number of changes.", 1, parameters.MAX_LIMIT, 100)
+MARKER = parameters.WholeNumber("marker", "Only changes before the one of this number.", 1, 2**62, 2**62)
 
 
 def set_domain_quotas(call: Call) -> Answer:
@@ -82,27 +76,29 @@ def list_domain_changes(call: Call) -> Answer:
 
 def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
     find(call.engine, call.place)
-    return _change_quotas(call, call.body(DomainQuotaBody).domain or DomainScopeBody(), dry_run=dry_run)
+    return _change_quotas(call, call.body(bodies.DomainQuotaBody).domain or bodies.DomainScopeBody(), dry_run=dry_run)
 
 
 def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
     find(call.engine, call.place)
-    body = call.body(ProjectQuotaBody).project or ProjectScopeBody()
+    body = call.body(bodies.ProjectQuotaBody).project or bodies.ProjectScopeBody()
     if body.bursting is None:
         return _change_quotas(call, body, dry_run=dry_run)
     call.require("project:edit")
     if body.services or body.quota_set is not None:
         raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
-    enabled, condition = body.bursting.enabled, condition_of(call.req)
-    errors = set_bursting(call.as_caller(), call.place, enabled=enabled, dry_run=dry_run, condition=condition)
+    enabled, condition = body.bursting.enabled, preconditions.condition_of(call.req)
+    errors = set_quota.set_bursting(call.as_caller(), call.place, enabled=enabled, dry_run=dry_run, condition=condition)
     return QuotaOutcome(backend_errors=errors)
 
 
-def _change_quotas(call: Call, body: DomainScopeBody, *, dry_run: bool) -> QuotaOutcome:
-    changes, _ = changes_with_set(call.limes.quota_sets, body.quota_set, body.services or ())
+def _change_quotas(call: Call, body: bodies.DomainScopeBody, *, dry_run: bool) -> QuotaOutcome:
+    changes, _ = bodies.changes_with_set(call.limes.quota_sets, body.quota_set, body.services or ())
     permissions = call.quota_permissions(change.ref for change in changes)
-    condition = condition_of(call.req)
-    outcome = set_quotas(call.as_caller(), call.place, changes, permissions, dry_run=dry_run, condition=condition)
+    condition = preconditions.condition_of(call.req)
+    outcome = set_quota.set_quotas(
+        call.as_caller(), call.place, changes, permissions, dry_run=dry_run, condition=condition
+    )
     if not dry_run:
         count_lowpriv(call.level, permissions, outcome)
     return outcome
@@ -121,7 +117,7 @@ def _simulate(call: Call, outcome: QuotaOutcome) -> Answer:
 def _list_changes(call: Call) -> Answer:
     limit, before, selection = LIMIT.of(call.req), MARKER.of(call.req), call.selection()
     refs = None if selection.is_whole(call.catalog) else selection.refs
-    changes = list_changes(call.limes, call.place, refs, before, limit)
+    changes = change_log.list_changes(call.limes, call.place, refs, before, limit)
     links = call.next_link(str(changes[-1].number)) if len(changes) == limit else []
     history = [answers.render_change(call.catalog, change) for change in changes]
     return Answer(document=answers.HistoryAnswer(history=history, history_links=links))

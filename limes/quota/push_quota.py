@@ -22,23 +22,40 @@ from functools import partial
 from limes.app.context import Limes
 from limes.backends import BackendError, ResourceDef, calls
 from limes.catalog import queries as catalog_queries
-from limes.catalog.catalog import Ref
+from limes.catalog.catalog import Catalog, Ref
 from limes.db.transactions import atomic
 from limes.kernel.errors import BackendPaused
-from limes.projects import pushes as queries
-from limes.projects import tasks
-from limes.projects.claims import never, next_pause
-from limes.projects.pushes import drifted_services
+from limes.projects import claims, pushes, scrapes, tasks
 from limes.projects.queries import ProjectRow
-from limes.projects.scrapes import project_info
 from limes.projects.tasks import ProjectTask
-from limes.quota import change_log
-from limes.quota import queries as quota_queries
+from limes.quota import change_log, queries, rules
 from limes.quota.change_log import scope_of
-from limes.quota.queries import project_quotas_by_resource, quotas_of_project
-from limes.quota.wanted import HasQuota, wanted_quota, wanted_quotas
+from limes.quota.queries import HasQuota, project_quotas_by_resource, quotas_of_project
 
 log = logging.getLogger(__name__)
+
+
+def wanted_quotas(
+    catalog: Catalog, task: tasks.ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
+) -> dict[str, int]:
+    """Returns the quota that the backend should enforce for each resource of the service that tracks quota, by name.
+    That is what the project may use, with bursting, or what it uses already if the backend would refuse less. Resources
+    without a quota yet get 0. `ids` are the resources' ids by name."""
+    wanted = {}
+    for name, resource in catalog.services[task.service_type].resources.items():
+        if not resource.tracks_quota or name not in ids:
+            continue
+        ref = (task.service_type, name)
+        wanted[name] = wanted_quota(catalog, ref, task.scope, stored.get(ids[name]), has_bursting=task.has_bursting)
+    return wanted
+
+
+def wanted_quota(catalog: Catalog, ref: Ref, scope: str, row: HasQuota | None, *, has_bursting: bool) -> int:
+    """Returns the same for one resource that tracks quota; `scope` is the project's (`ProjectTask.scope`)."""
+    resource = catalog.find(ref)
+    quota = row.quota or 0 if row else 0
+    usable = rules.usable_quota(quota, catalog.behavior(ref, scope).burst_multiplier if has_bursting else 0)
+    return max(usable, row.usage) if row and resource and resource.quota_at_least_usage else usable
 
 
 def push_quota(limes: Limes, project_id: int, service_types: Sequence[str]) -> list[str]:
@@ -72,7 +89,7 @@ def _claim_of_project(
 def _times_of_claim(limes: Limes) -> tuple[float, float, float]:
     """Returns the present, the end of a claim, and a time later than any that is written now."""
     now = limes.now()
-    return now, now + limes.lease, never(now, limes.settings.collector.push_retry_max, limes.lease)
+    return now, now + limes.lease, claims.never(now, limes.settings.collector.push_retry_max, limes.lease)
 
 
 @atomic
@@ -105,12 +122,12 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
     """Returns what to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then
     this requests a scrape, and the write follows it."""
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = quota_queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
+    stored = queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
     wanted = wanted_quotas(limes.catalog, task, ids, stored)
     if all(ids[name] in stored for name in wanted):
         return wanted
-    queries.request_scrape(limes.engine, task.id)
-    state = queries.lock_push_state(limes.engine, task.id)
+    pushes.request_scrape(limes.engine, task.id)
+    state = pushes.lock_push_state(limes.engine, task.id)
     _retry_later(limes, task, state.push_failures if state else 0, "waits for a scrape")
     return None
 
@@ -121,7 +138,7 @@ def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None
     service, backend = limes.catalog.services[task.service_type], limes.backends.quota[task.service_type]
     error: str | None = None
     try:
-        calls.set_quota(backend, service, project_info(task), quotas, _azs(limes, task))
+        calls.set_quota(backend, service, scrapes.project_info(task), quotas, _azs(limes, task))
     except BackendPaused:
         _give_back(limes, task)
         raise
@@ -149,8 +166,8 @@ def _azs(limes: Limes, task: ProjectTask) -> dict[str, dict[str, int]]:
 @atomic
 def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = quota_queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
-    state = queries.lock_push_state(limes.engine, task.id)
+    stored = queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
+    state = pushes.lock_push_state(limes.engine, task.id)
     if state is None:  # the project has vanished
         return
     if state.push_claimed_until != task.lease:
@@ -158,23 +175,23 @@ def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str
         log.warning(text, task.project_uuid, task.service_type)
         # later than the old mark, whatever the clock says, so that another writer sees that it has changed
         mark = max(limes.now(), (state.quota_desynced_at or 0) + 1e-3)
-        queries.mark_desynced_again(limes.engine, task.id, mark, limes.now())
+        pushes.mark_desynced_again(limes.engine, task.id, mark, limes.now())
     elif error is not None:
         _retry_later(limes, task, state.push_failures + 1, error)
         if any(resource.quota_at_least_usage for resource in _resources(limes, task)):
-            queries.request_scrape(limes.engine, task.id)  # usage may have grown since the last one
+            pushes.request_scrape(limes.engine, task.id)  # usage may have grown since the last one
     else:
-        quota_queries.write_backend_quotas(
+        queries.write_backend_quotas(
             limes.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
         )
         unchanged = wanted_quotas(limes.catalog, task, ids, stored) == written
         if unchanged and state.quota_desynced_at in (task.desynced_at, None):
-            queries.record_push(limes.engine, task.id, limes.now())
+            pushes.record_push(limes.engine, task.id, limes.now())
             if state.drifted_at is not None:
                 limes.engine.after_commit(partial(limes.telemetry.drift_repaired, task.service_type))
         else:
             now = limes.now()
-            queries.record_outdated_push(limes.engine, task.id, state.quota_desynced_at or now, now)
+            pushes.record_outdated_push(limes.engine, task.id, state.quota_desynced_at or now, now)
 
 
 def _resources(limes: Limes, task: ProjectTask) -> Iterable[ResourceDef]:
@@ -183,8 +200,8 @@ def _resources(limes: Limes, task: ProjectTask) -> Iterable[ResourceDef]:
 
 def _retry_later(limes: Limes, task: ProjectTask, failures: int, error: str) -> None:
     rules = limes.settings.collector
-    pause = next_pause(failures, rules.push_retry, rules.push_retry_max)
-    queries.record_failed_push(limes.engine, task.id, limes.now() + limes.jitter.spread(pause), failures, error)
+    pause = claims.next_pause(failures, rules.push_retry, rules.push_retry_max)
+    pushes.record_failed_push(limes.engine, task.id, limes.now() + limes.jitter.spread(pause), failures, error)
 
 
 def find_drift(
@@ -209,7 +226,7 @@ def repair_backends(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -
     diverging = _find_diverging(limes, project, ids)
     services = sorted({ref[0] for ref in diverging})
     if services:
-        drifted = set(drifted_services(limes.engine, project.id, services))
+        drifted = set(pushes.drifted_services(limes.engine, project.id, services))
         repairs = {ref: quotas for ref, quotas in sorted(diverging.items()) if ref[0] in drifted}
         change_log.record_repairs(limes, scope_of(project), repairs)
         change_log.request_push(limes, project.id, services)

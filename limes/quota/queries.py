@@ -17,8 +17,8 @@ from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock_but
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, distinct, first_value, keyed, mapping, tuples, writes
+from limes.projects import queries, scrapes
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource
-from limes.projects.queries import Resources, rows_of_projects, these
 
 
 class ProjectResourceRow(NamedTuple):
@@ -33,6 +33,10 @@ class ProjectResourceRow(NamedTuple):
     physical_usage: int | None
     max_backend_quota: int | None
     """The largest quota that the backend accepts, where it says so."""
+
+
+HasQuota = scrapes.ResourceRow | ProjectResourceRow
+"""A stored row of a project's resource."""
 
 
 class ProjectDecisionRow(NamedTuple):
@@ -94,15 +98,15 @@ def project_decisions(project_id: int, domain_id: int, resources: Sequence[int],
 
 
 @tuples(tuple[int, int | None], skip_empty="resources")
-def _quota_sums(resources: Resources, domain_id: int) -> Node:
+def _quota_sums(resources: queries.Resources, domain_id: int) -> Node:
     row = ProjectResource
     query = row.select(row.resource, fn.SUM(row.quota)).group_by(row.resource)
-    return rows_of_projects(query, row.resource, row.project, resources, domain_id, None)
+    return queries.rows_of_projects(query, row.resource, row.project, resources, domain_id, None)
 
 
 def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
     """The sum of the project quotas in a domain, by resource id."""
-    return {resource: quota or 0 for resource, quota in _quota_sums(engine, these(resources), domain_id)}
+    return {resource: quota or 0 for resource, quota in _quota_sums(engine, queries.these(resources), domain_id)}
 
 
 @keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")

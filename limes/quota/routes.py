@@ -1,15 +1,14 @@
 """Requests that set and simulate quota, and those for its history."""
 
 from limes.api import parameters as p
+from limes.api import policy
 from limes.api.call import GET, POST, PUT
 from limes.api.levels import DOMAIN, PROJECT, SELECTION
-from limes.api.policy import rules
-from limes.quota import bodies
+from limes.quota import answers, bodies
 from limes.quota import handlers as quota
-from limes.quota.answers import HistoryAnswer, SimulationAnswer
 
 _CHANGES = (*SELECTION, quota.LIMIT, quota.MARKER)
-_SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
+_SIMULATED = dict.fromkeys((200, 403, 409, 422), answers.SimulationAnswer)
 _VERBS = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
@@ -27,7 +26,7 @@ SECTIONS = {
             quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), bodies.DomainQuotaBody
         ),
         f"{DOMAIN}/history": GET(
-            quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES
+            quota.list_domain_changes, "domain:show_history", {200: answers.HistoryAnswer}, (404,), _CHANGES
         ),
     },
     "projects": {
@@ -49,7 +48,7 @@ SECTIONS = {
             bodies.ProjectQuotaBody,
         ),
         f"{PROJECT}/history": GET(
-            quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES
+            quota.list_project_changes, "project:show_history", {200: answers.HistoryAnswer}, (404,), _CHANGES
         ),
     },
 }
@@ -66,7 +65,7 @@ def _rules_of_setting(level: str, above: str) -> dict[str, tuple[str, str]]:
 
 
 RULES = (
-    *rules(
+    *policy.rules(
         "project",
         show_history=("project_viewer", "Show who and what changed the quotas of a project, and when."),
         edit=(
@@ -77,7 +76,7 @@ RULES = (
         **_rules_of_setting("project", "domain_editor"),
         set_rate_limit=("cluster_admin", "Kept for policy files of the original; guards nothing here."),
     ),
-    *rules(
+    *policy.rules(
         "domain",
         show_history=("domain_viewer", "Show who and what changed the quotas of a domain, and when."),
         **_rules_of_setting("domain", "cluster_admin"),

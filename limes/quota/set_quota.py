@@ -27,17 +27,14 @@ from limes.kernel.errors import BadRequest, Conflict
 from limes.kernel.units import UnitError, beyond_capacity, effective
 from limes.projects.queries import DomainRow, ProjectRow
 from limes.projects.scope import Place, Target, find, find_project, ids_of, not_ready
-from limes.quota import change_log, hierarchy
+from limes.quota import change_log, hierarchy, push_quota, queries, temporary_queries
 from limes.quota import changes as quota_changes
 from limes.quota import queries as quota_queries
 from limes.quota.change_log import scope_of
 from limes.quota.changes import ChangedQuota, EndingQuota, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.quota.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
-from limes.quota.push_quota import repair_backends
-from limes.quota.queries import lock_project
 from limes.quota.rules import Permissions
 from limes.quota.temporary import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
-from limes.quota.temporary_queries import temporary_quotas, write_temporary_quotas
 
 
 def set_quotas(
@@ -103,7 +100,7 @@ def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch
     engine, catalog, locks = limes.engine, limes.catalog, bool(resources) and not dry_run
     if isinstance(target, ProjectRow):
         if condition is not None and not dry_run:
-            lock_project(engine, target.id, lock=True)  # comes before the domain's rows
+            queries.lock_project(engine, target.id, lock=True)  # comes before the domain's rows
         if locks:
             quota_queries.lock_domain_quotas(engine, target.domain_id, resources)
         if condition is not None:
@@ -130,10 +127,10 @@ def _write(
     elif by_id:
         quota_queries.write_domain_quotas(engine, target.id, by_id)
     replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
-    write_temporary_quotas(engine, *ids_of(target), replaced)
+    temporary_queries.write_temporary_quotas(engine, *ids_of(target), replaced)
     same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
     if same and not outcome.refusals and isinstance(target, ProjectRow):
-        outcome = replace(outcome, repaired=repair_backends(limes, target, same))
+        outcome = replace(outcome, repaired=push_quota.repair_backends(limes, target, same))
     change_log.record_outcome(limes, scope_of(target), outcome)
     return outcome
 
@@ -144,7 +141,7 @@ def _write(
 def _decide(limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate) -> QuotaOutcome:
     figures = read_figures(limes, target, ids)
     rules = {ref: rules_of(limes, target, ref, update.permissions[ref]) for ref in ids}
-    stored = temporary_quotas(limes.engine, *ids_of(target))
+    stored = temporary_queries.temporary_quotas(limes.engine, *ids_of(target))
     temporary = {ref: stored[id_] for ref, id_ in ids.items() if id_ in stored}
     outcome = _judge_all(update, figures, rules, temporary, limes.now())
     beyond = [

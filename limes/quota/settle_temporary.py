@@ -23,13 +23,10 @@ from limes.notifications.outbox import announce
 from limes.notifications.rules import TEMPORARY_QUOTA_ENDED
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, Target, find
+from limes.quota import changes, hierarchy, set_quota, temporary_queries
 from limes.quota import temporary_queries as queries
-from limes.quota.changes import ALL_PERMISSIONS, QuotaUpdate
-from limes.quota.hierarchy import judge
 from limes.quota.queries import lock_domain_quotas, project_quotas_by_resource
-from limes.quota.set_quota import apply_update, read_figures, rules_of
 from limes.quota.temporary import Step, TemporaryQuota, TemporaryState, take_step
-from limes.quota.temporary_queries import DueRow
 
 log = logging.getLogger(__name__)
 
@@ -61,13 +58,13 @@ def _retry(limes: Limes) -> float:
     return limes.settings.collector.temporary_quota_retry
 
 
-def _order(row: DueRow) -> tuple[int, int, int]:
+def _order(row: temporary_queries.DueRow) -> tuple[int, int, int]:
     """What is given back comes first, from projects and then from domains; what begins gets it, domains first."""
     begins, is_project = row.state == _PLANNED, row.project_id is not None
     return 2 * begins + (begins == is_project), row.domain_id, row.project_id or 0
 
 
-def _settle(limes: Limes, rows: Sequence[DueRow]) -> None:
+def _settle(limes: Limes, rows: Sequence[temporary_queries.DueRow]) -> None:
     """Settles what is due of one project, or of one domain itself."""
     engine, catalog, head, now, retry = limes.engine, limes.catalog, rows[0], limes.now(), _retry(limes)
     resources = sorted(row.resource_id for row in rows)
@@ -99,13 +96,13 @@ def _settle_quotas(limes: Limes, place: Place, ids: Mapping[Ref, int], due: Mapp
     if isinstance(target, ProjectRow):
         project_quotas_by_resource(limes.engine, target.id, sorted(ids.values()), lock=True)
     steps = {}
-    for ref, figures in read_figures(limes, target, ids).items():
-        rules = rules_of(limes, target, ref, ALL_PERMISSIONS)
-        may_be = partial(judge, figures=figures, rules=rules)
+    for ref, figures in set_quota.read_figures(limes, target, ids).items():
+        rules = set_quota.rules_of(limes, target, ref, changes.ALL_PERMISSIONS)
+        may_be = partial(hierarchy.judge, figures=figures, rules=rules)
         steps[ref] = take_step(due[ref], figures.quota, may_be, rules.unit, limes.now(), _retry(limes))
     wanted = {ref: step.quota for ref, step in steps.items()}
-    update = QuotaUpdate(wanted, {}, dict.fromkeys(wanted, ALL_PERMISSIONS), steps=steps)
-    _, outcome = apply_update(limes, place, update)
+    update = changes.QuotaUpdate(wanted, {}, dict.fromkeys(wanted, changes.ALL_PERMISSIONS), steps=steps)
+    _, outcome = set_quota.apply_update(limes, place, update)
     if not outcome.refusals:
         given_back = _given_back(limes, target, due, steps)
         announce(limes, TEMPORARY_QUOTA_ENDED, "Nothing has to be done.", limes.now(), given_back)

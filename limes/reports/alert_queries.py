@@ -17,12 +17,11 @@ from limes.notifications.alerts import AlertRules, Kind
 from limes.projects import scope as projects_scope
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource
 from limes.projects.scope import PLACE, PlacedRow, Scope
-from limes.quota.models import TemporaryQuota
+from limes.quota import models, temporary_queries
 from limes.quota.temporary import TemporaryQuota as Temporary
 from limes.quota.temporary import TemporaryState
-from limes.quota.temporary_queries import TEMPORARY_COLUMNS, TEMPORARY_KINDS, temporary_of
+from limes.reports import attention_queries
 from limes.reports import attention_queries as attention
-from limes.reports.attention_queries import EndingRow
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
@@ -80,7 +79,7 @@ def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
 
 
 class CommitmentRow(NamedTuple):
-    commitment: EndingRow
+    commitment: attention_queries.EndingRow
     confirm_by: float | None
     renewal_error: str
     kind: str
@@ -142,7 +141,7 @@ def _needing(scope: Scope, resources: Sequence[int], times: Times, *columns: Any
 
 
 def _commitment(*row: Any) -> CommitmentRow:
-    return CommitmentRow(EndingRow(PlacedRow(*row[:4]), *row[4:11]), *row[11:])
+    return CommitmentRow(attention_queries.EndingRow(PlacedRow(*row[:4]), *row[4:11]), *row[11:])
 
 
 @made(_commitment, *[str] * 4, int, str, int, str, int, str, float, float | None, str, str, int)
@@ -185,7 +184,7 @@ class TemporaryAlertCount(NamedTuple):
     number: int
 
 
-_TEMPORARY = TemporaryQuota
+_TEMPORARY = models.TemporaryQuota
 _KIND = Case(
     _TEMPORARY.state,
     [
@@ -217,16 +216,16 @@ def _needing_temporary(scope: Scope, resources: Sequence[int], now: float, lead:
 
 
 def _temporary(*row: Any) -> TemporaryAlertRow:
-    return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], temporary_of(*row[7:]))
+    return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], temporary_queries.temporary_of(*row[7:]))
 
 
-@made(_temporary, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)
+@made(_temporary, str | None, str | None, str, str, str, int, int, *temporary_queries.TEMPORARY_KINDS)
 def temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float, limit: int) -> Node:
     """At most `limit`, the first to end first. Temporary quotas end soon if they end within `lead` seconds."""
     own = (ProjectResource.project == _TEMPORARY.project) & (ProjectResource.resource == _TEMPORARY.resource)
     above = (DomainResource.domain == _TEMPORARY.domain) & (DomainResource.resource == _TEMPORARY.resource)
     present = Case(None, [(_TEMPORARY.project.is_null(), DomainResource.quota)], ProjectResource.quota)
-    columns = (*PLACE, _KIND, _TEMPORARY.resource, fn.COALESCE(present, 0), *TEMPORARY_COLUMNS)
+    columns = (*PLACE, _KIND, _TEMPORARY.resource, fn.COALESCE(present, 0), *temporary_queries.TEMPORARY_COLUMNS)
     return (
         _needing_temporary(scope, resources, now, lead, *columns)
         .join_from(_TEMPORARY, ProjectResource, JOIN.LEFT_OUTER, on=own)

@@ -11,12 +11,10 @@ from limes.commitments.claims import Claims
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
 from limes.projects import queries as projects
+from limes.projects import scope
 from limes.projects.queries import DomainRow, ScrapeRange
-from limes.projects.scope import find_domain
-from limes.quota.changes import domain_tag, tag_of_domain
-from limes.quota.queries import domain_quota_sums, domain_quotas_by_resource
+from limes.quota import changes, queries, temporary_queries
 from limes.quota.temporary import TemporaryQuota
-from limes.quota.temporary_queries import of_domains
 from limes.usage import sums as kept_sums
 from limes.usage.project_sums import Among, Level, ResourceSum, az_quota_sums
 
@@ -104,7 +102,7 @@ def report_cluster(limes: Limes, selection: Selection, *, per_az_at: float | Non
     capacities: defaultdict[Ref, list[catalog.AZCapacityRow]] = defaultdict(list)
     for row in sorted(catalog.capacities(engine, resources), key=lambda row: limes.catalog.az_order(row.az)):
         capacities[refs[row.resource_id]].append(row)
-    quotas = domain_quota_sums(engine, resources)
+    quotas = queries.domain_quota_sums(engine, resources)
     ranges = projects.cluster_scrape_ranges(engine)
     azs: AZBreakdown = {}
     claims: dict[Ref, Claims] = {}
@@ -203,11 +201,11 @@ def report_domains(
 @snapshot
 def report_domain(limes: Limes, uuid: str, selection: Selection, *, per_az_at: float | None = None) -> DomainReport:
     """Returns one domain. Raises `NotFound`."""
-    domain = find_domain(limes.engine, uuid)
+    domain = scope.find_domain(limes.engine, uuid)
     report = _read_domains(limes, [domain], [domain.id], selection, per_az_at)[0]
     if selection.is_whole(limes.catalog):
-        return replace(report, tag=tag_of_domain(limes.catalog, report.quotas))
-    return replace(report, tag=domain_tag(limes.engine, limes.catalog, domain.id))
+        return replace(report, tag=changes.tag_of_domain(limes.catalog, report.quotas))
+    return replace(report, tag=changes.domain_tag(limes.engine, limes.catalog, domain.id))
 
 
 def _read_domains(
@@ -220,9 +218,9 @@ def _read_domains(
     types, refs, growing = _selected(limes, selection)
     resources, among = list(refs), Among("domain", domain_ids)
     reports = {domain.id: DomainReport(domain, selection) for domain in rows}
-    for (domain_id, resource_id), quota in domain_quotas_by_resource(engine, resources, domain_ids).items():
+    for (domain_id, resource_id), quota in queries.domain_quotas_by_resource(engine, resources, domain_ids).items():
         reports[domain_id].quotas[refs[resource_id]] = quota
-    for (domain_id, resource_id), temporary in of_domains(engine, domain_ids).items():
+    for (domain_id, resource_id), temporary in temporary_queries.of_domains(engine, domain_ids).items():
         if refs.get(resource_id) not in (None, *growing) and domain_id in reports:
             reports[domain_id].temporary[refs[resource_id]] = temporary
     for sums in kept_sums.resource_sums(engine, resources, "domain", among):

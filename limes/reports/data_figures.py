@@ -14,8 +14,8 @@ from limes.catalog.catalog import UNKNOWN_AZ, Catalog, Ref
 from limes.db.engine import Engine
 from limes.quota.constraints import QuotaOverrides
 from limes.reports import collector_state as queries
+from limes.usage import project_sums
 from limes.usage import sums as kept_sums
-from limes.usage.project_sums import Among
 
 Samples = Iterable[tuple[str, float]]
 """Pairs of labels, as `labels` gives them, and value."""
@@ -110,7 +110,7 @@ def overridden(overrides: QuotaOverrides, projects: Mapping[tuple[str, str], str
 
 # -- sums over the projects of each domain -----------------------------------------------------------------------------
 
-_ALL = Among("domain", None)
+_ALL = project_sums.Among("domain", None)
 STATES = {"confirmed": "active", "pending": "pending", "planned": "planned"}
 """What the label `state` says for each status of commitments."""
 

@@ -14,8 +14,7 @@ from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
-from limes.kernel.system import Clock, SystemClock
-from limes.kernel.units import effective, effective_total
+from limes.kernel import system, units
 from limes.projects.queries import domains as domain_rows
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.reports import collector_state as queries
@@ -74,7 +73,7 @@ class DataMetrics:
     """The plugin of each service, by service type."""
     of_projects: bool = True
     """Whether there are figures of single projects."""
-    clock: Clock = field(default_factory=SystemClock)
+    clock: system.Clock = field(default_factory=system.SystemClock)
 
     @snapshot
     def write(self, file: IO[bytes]) -> None:
@@ -132,11 +131,14 @@ class _Snapshot:
             raw[self._refs[row.resource_id]].append(row.raw_capacity)
         yield (
             "limes_cluster_capacity",
-            ((of_resource(ref), effective_total(amounts, overcommit[ref])) for ref, amounts in raw.items()),
+            ((of_resource(ref), units.effective_total(amounts, overcommit[ref])) for ref, amounts in raw.items()),
         )
         yield (
             "limes_cluster_capacity_per_az",
-            ((self._in_az(row), effective(row.raw_capacity, overcommit[self._refs[row.resource_id]])) for row in rows),
+            (
+                (self._in_az(row), units.effective(row.raw_capacity, overcommit[self._refs[row.resource_id]]))
+                for row in rows
+            ),
         )
         yield "limes_cluster_usage_per_az", ((self._in_az(row), row.usage) for row in rows if row.usage is not None)
         resources = ((ref, self._catalog.find(ref)) for ref in raw)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from limes.app.context import Limes
-from limes.autogrow.advice import Adviser, AutogrowAdvice
-from limes.autogrow.distribute import ExplainedAllocation, explain_allocation
+from limes.autogrow import advice, distribute
 from limes.backends.base import is_forbidden
 from limes.catalog.catalog import ANY_AZ, Behavior, Ref
 from limes.catalog.queries import resource_ids
@@ -18,15 +17,11 @@ from limes.commitments.rules import beyond_quota, committable_azs
 from limes.db.transactions import snapshot
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, find, ids_of
-from limes.quota import hierarchy, history
-from limes.quota.changes import without_quota
+from limes.quota import changes, hierarchy, history, queries, set_quota, temporary_queries
 from limes.quota.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds
 from limes.quota.history import NumberedChange
-from limes.quota.queries import project_quotas_by_resource
 from limes.quota.rules import Permissions, usable_quota
-from limes.quota.set_quota import read_figures, rules_of, warn_beyond_capacity
 from limes.quota.temporary import TemporaryQuota
-from limes.quota.temporary_queries import temporary_quotas
 from limes.usage.project_sums import Among
 from limes.usage.sums import resource_sums
 
@@ -45,7 +40,7 @@ class Explanation:
     """The quota with bursting; None where bursting is off."""
     warning: str | None = None
     """What is wrong with the quota although it is acceptable."""
-    growth: tuple[ExplainedAllocation, list[AutogrowAdvice]] | None = None
+    growth: tuple[distribute.ExplainedAllocation, list[advice.AutogrowAdvice]] | None = None
     """Why quota of a project that grows by itself is what it is, and what would raise it; only if it is asked for."""
     temporary: TemporaryQuota | None = None
     """If the quota ends by itself, or a raise is planned."""
@@ -60,20 +55,20 @@ def explain_quotas(
     a project grows, which takes a computation over all projects for each resource."""
     engine, catalog, target = limes.engine, limes.catalog, find(limes.engine, place)
     all_ids = resource_ids(engine)
-    ids = {ref: all_ids[ref] for ref in permissions if ref in all_ids and without_quota(catalog, ref) is None}
+    ids = {ref: all_ids[ref] for ref in permissions if ref in all_ids and changes.without_quota(catalog, ref) is None}
     if isinstance(target, ProjectRow):
-        scraped = project_quotas_by_resource(engine, target.id, ids.values())
+        scraped = queries.project_quotas_by_resource(engine, target.id, ids.values())
         ids = {ref: id_ for ref, id_ in ids.items() if id_ in scraped}
-    figures = read_figures(limes, target, ids) if ids else {}
+    figures = set_quota.read_figures(limes, target, ids) if ids else {}
     origins = history.latest(engine, place.domain_uuid, place.project_uuid)
-    temporary = temporary_quotas(engine, *ids_of(target))
+    temporary = temporary_queries.temporary_quotas(engine, *ids_of(target))
     growing = [id_ for ref, id_ in ids.items() if catalog.autogrow(ref)]
     of_domain = growing and not isinstance(target, ProjectRow)
     sums = resource_sums(engine, growing, "cluster", Among("domain", None)) if of_domain else ()
     everywhere = {row.resource_id: int(row.quota or 0) for row in sums}  # of all projects of all domains together
     explanations = []
     for ref, numbers in figures.items():
-        rules, usable, growth = rules_of(limes, target, ref, permissions[ref]), None, None
+        rules, usable, growth = set_quota.rules_of(limes, target, ref, permissions[ref]), None, None
         judge: Judge = partial(hierarchy.judge, figures=numbers, rules=rules)
         if catalog.autogrow(ref):
             numbers, judge = _of_growing(numbers, everywhere.get(ids[ref], 0))
@@ -83,7 +78,7 @@ def explain_quotas(
             growth = _growth(limes, target.id, ref, numbers, behavior) if with_growth else None
             warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
         else:
-            warning = warn_beyond_capacity(ref, numbers, rules, numbers.quota)
+            warning = set_quota.warn_beyond_capacity(ref, numbers, rules, numbers.quota)
         acceptable, origin, ends = bounds(numbers.quota, judge), origins.get(ref), temporary.get(ids[ref])
         explanations.append(Explanation(ref, numbers, rules, acceptable, origin, usable, warning, growth, ends))
     return explanations
@@ -100,8 +95,8 @@ def _of_growing(figures: Figures, of_all_projects: int) -> tuple[Figures, Judge]
 
 def _growth(
     limes: Limes, project_id: int, ref: Ref, figures: ProjectFigures, behavior: Behavior
-) -> tuple[ExplainedAllocation, list[AutogrowAdvice]] | None:
-    computed = explain_allocation(limes, project_id, ref)
+) -> tuple[distribute.ExplainedAllocation, list[advice.AutogrowAdvice]] | None:
+    computed = distribute.explain_allocation(limes, project_id, ref)
     if computed is None:
         return None
     is_possible = bool(behavior.commitment_durations) and not is_forbidden(figures.backend_maximum)
@@ -109,4 +104,4 @@ def _growth(
     used = sum(demand.usage for az, demand in computed.demand.azs.items() if az != ANY_AZ)
     uncovered = 0 if behavior.commitment_is_az_aware else max(0, used - figures.committed)
     parts = (computed.demand, computed.allocation, computed.bounds, computed.rule, limes.catalog.unit_of(ref))
-    return computed, Adviser(*parts, azs, uncovered).advise()
+    return computed, advice.Adviser(*parts, azs, uncovered).advise()

@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from limes.api.answers import OfResource, TemporaryQuota, render_temporary
+from limes.autogrow import distribute
 from limes.autogrow import rules as autogrow
 from limes.autogrow.advice import AutogrowAdvice, BoundSource
-from limes.autogrow.distribute import ExplainedAllocation
 from limes.catalog.catalog import Catalog
 from limes.kernel.validation.shape import Amount, Shape, one_of
-from limes.quota.answers import Change, render_change
-from limes.quota.hierarchy import Bound, Bounding, DomainFigures, ProjectFigures
+from limes.quota import answers, hierarchy
 from limes.reports.explain import Explanation as Explained
 
 
@@ -19,7 +18,7 @@ class QuotaBound(Shape):
     """An outermost acceptable quota, and what would be said of one beyond it."""
 
     quota: Amount
-    rule: Annotated[str, one_of(sorted(Bounding))]
+    rule: Annotated[str, one_of(sorted(hierarchy.Bounding))]
     message: str
 
 
@@ -65,7 +64,7 @@ class Autogrow(Shape):
     forbid_autogrowth: Literal[True] | None = None
 
 
-def render_autogrow(computed: ExplainedAllocation, advice: list[AutogrowAdvice]) -> Autogrow:
+def render_autogrow(computed: distribute.ExplainedAllocation, advice: list[AutogrowAdvice]) -> Autogrow:
     bounds, sources = computed.demand.bounds, computed.bounds
     demand = {
         az: AutogrowDemand(each.usage, each.smallest, each.largest, each.committed)
@@ -123,7 +122,7 @@ class Explanation(OfResource):
         Annotated[Autogrow, Field(description="of a project's quota that grows by itself, if `resource` is given")]
         | None
     ) = None
-    origin: Change | None = None
+    origin: answers.Change | None = None
 
 
 class ExplanationsAnswer(Shape):
@@ -135,8 +134,8 @@ class ExplanationsAnswer(Shape):
 def render_explanation(catalog: Catalog, explanation: Explained, *, with_origin: bool) -> Explanation:
     """`with_origin` says whether the caller may see who has set the quota."""
     rules, figures, temporary = explanation.rules, explanation.figures, explanation.temporary
-    project = figures if isinstance(figures, ProjectFigures) else None
-    domain = figures if isinstance(figures, DomainFigures) else None
+    project = figures if isinstance(figures, hierarchy.ProjectFigures) else None
+    domain = figures if isinstance(figures, hierarchy.DomainFigures) else None
     growth, origin = explanation.growth, explanation.origin
     return Explanation(
         service=explanation.ref[0],
@@ -157,9 +156,9 @@ def render_explanation(catalog: Catalog, explanation: Explained, *, with_origin:
         max_acceptable_quota=_bound(explanation.bounds.maximum),
         warnings=[] if explanation.warning is None else [explanation.warning],
         growth=None if growth is None else render_autogrow(*growth),
-        origin=render_change(catalog, origin) if with_origin and origin is not None else None,
+        origin=answers.render_change(catalog, origin) if with_origin and origin is not None else None,
     )
 
 
-def _bound(bound: Bound) -> QuotaBound:
+def _bound(bound: hierarchy.Bound) -> QuotaBound:
     return QuotaBound(quota=bound.quota, rule=bound.because.rule, message=bound.because.message)

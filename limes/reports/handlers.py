@@ -2,19 +2,22 @@
 
 from collections.abc import Generator
 
-from limes.api import parameters
+from limes.api import parameters, preconditions
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Flag, Header, WholeNumber
-from limes.api.preconditions import answer_tagged
 from limes.catalog.catalog import Ref, Selection
-from limes.reports import cluster, inconsistencies, projects
+from limes.reports import (
+    attention,
+    attention_answers,
+    cluster,
+    cluster_answers,
+    explain,
+    explanation,
+    inconsistencies,
+    projects,
+    resources,
+)
 from limes.reports import project_answers as answers
-from limes.reports.attention import find_alerts, find_ending, find_fullest, read_scrape_status
-from limes.reports.attention_answers import render_alerts, render_ending, render_fullest, render_scrape_status
-from limes.reports.cluster_answers import render_cluster, render_inconsistencies, render_scrape_errors
-from limes.reports.explain import explain_quotas
-from limes.reports.explanation import ExplanationsAnswer, render_explanation
-from limes.reports.resources import RenderContext, render_resources
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import dump_items, dump_part
 
@@ -27,11 +30,13 @@ DETAIL = Flag("detail", "Show subresources and subcapacities, too.")
 PREVIEW = Header("X-Limes-V2-API-Preview", "With `per-az`, resources have a breakdown by availability zone.")
 
 
-def render_context(call: Call) -> RenderContext:
+def render_context(call: Call) -> resources.RenderContext:
     per_az = "per-az" in (PREVIEW.of(call.req) or "")
     detail = DETAIL.of(call.req)
     stale_after = call.limes.settings.collector.stale_after
-    return RenderContext(call.catalog, call.limes.now(), detail=detail, per_az=per_az, stale_after=stale_after)
+    return resources.RenderContext(
+        call.catalog, call.limes.now(), detail=detail, per_az=per_az, stale_after=stale_after
+    )
 
 
 def show(call: Call) -> Answer:
@@ -45,24 +50,26 @@ def show(call: Call) -> Answer:
 
     context = render_context(call)
     report = cluster.report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
-    return Answer(document=render_cluster(context, report, may_see_subcapacities))
+    return Answer(document=cluster_answers.render_cluster(context, report, may_see_subcapacities))
 
 
 def list_resources(call: Call) -> Answer:
     """Lists services and resources: names, units, and what commitments to them can be; and preset sizes of quota."""
-    return Answer(document=render_resources(render_context(call), call.selection(), call.limes.quota_sets.values()))
+    return Answer(
+        document=resources.render_resources(render_context(call), call.selection(), call.limes.quota_sets.values())
+    )
 
 
 def list_inconsistencies(call: Call) -> Answer:
     """Lists quotas that contradict themselves, usage, or the backends."""
     report = inconsistencies.find_inconsistencies(call.limes, call.selection())
-    return Answer(document=render_inconsistencies(call.catalog, report))
+    return Answer(document=cluster_answers.render_inconsistencies(call.catalog, report))
 
 
 def list_scrape_errors(call: Call) -> Answer:
     """Lists scrapes that fail, grouped by service type and message."""
     groups = inconsistencies.find_scrape_errors(call.limes, call.selection())
-    return Answer(document=render_scrape_errors(groups))
+    return Answer(document=cluster_answers.render_scrape_errors(groups))
 
 
 _PROJECTS_A_PART = 20
@@ -85,7 +92,9 @@ def show_domain(call: Call) -> Answer:
         call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
     )
     render = answers.render_domain
-    return answer_tagged(call.req, report.tag, lambda: answers.DomainAnswer(domain=render(context, report)))
+    return preconditions.answer_tagged(
+        call.req, report.tag, lambda: answers.DomainAnswer(domain=render(context, report))
+    )
 
 
 def list_of_domain(call: Call) -> Answer:
@@ -113,7 +122,7 @@ def list_all(call: Call) -> Answer:
     return Answer(document=answers.AllProjectsAnswer(projects=documents, projects_links=links))
 
 
-def _details(context: RenderContext, selection: Selection) -> projects.ProjectDetails:
+def _details(context: resources.RenderContext, selection: Selection) -> projects.ProjectDetails:
     return projects.ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
 
 
@@ -139,32 +148,42 @@ def show_project(call: Call) -> Answer:
         call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
     )
     renderer = answers.ProjectRenderer(context, selection)
-    return answer_tagged(call.req, report.tag, lambda: answers.ProjectAnswer(project=renderer.render(report)))
+    return preconditions.answer_tagged(
+        call.req, report.tag, lambda: answers.ProjectAnswer(project=renderer.render(report))
+    )
 
 
 def show_scrape_status(call: Call) -> Answer:
     """Shows how scrapes of backends and capacitors go, with the errors of capacitors, and how old figures are."""
-    services, capacitors = read_scrape_status(call.limes, call.where)
+    services, capacitors = attention.read_scrape_status(call.limes, call.where)
     shown = capacitors if call.where.domain is None else None
-    return Answer(document=render_scrape_status(render_context(call), services, shown))
+    return Answer(document=attention_answers.render_scrape_status(render_context(call), services, shown))
 
 
 def list_fullest(call: Call) -> Answer:
     """Lists resources of all projects near or beyond their quota, the fullest first."""
     above, limit = ABOVE.of(call.req), FULLEST.of(call.req)
-    return Answer(document=render_fullest(*find_fullest(call.limes, call.where, call.selection(), above, limit)))
+    return Answer(
+        document=attention_answers.render_fullest(
+            *attention.find_fullest(call.limes, call.where, call.selection(), above, limit)
+        )
+    )
 
 
 def list_expiring(call: Call) -> Answer:
     """Lists confirmed commitments of all projects that end within `?days` and were not renewed, by their end."""
     days, limit = parameters.AHEAD.of(call.req), EXPIRING.of(call.req)
-    return Answer(document=render_ending(*find_ending(call.limes, call.where, call.selection(), days, limit)))
+    return Answer(
+        document=attention_answers.render_ending(
+            *attention.find_ending(call.limes, call.where, call.selection(), days, limit)
+        )
+    )
 
 
 def list_alerts(call: Call) -> Answer:
     """Lists what is near its limit, ends soon or fails, in all projects. The critical alerts come first."""
-    found = find_alerts(call.limes, call.where, call.selection(), ALERTS.of(call.req))
-    return Answer(document=render_alerts(*found))
+    found = attention.find_alerts(call.limes, call.where, call.selection(), ALERTS.of(call.req))
+    return Answer(document=attention_answers.render_alerts(*found))
 
 
 def explain_project_quotas(call: Call) -> Answer:
@@ -179,7 +198,7 @@ def explain_domain_quotas(call: Call) -> Answer:
 
 def _explain(call: Call, *, with_growth: bool = False) -> Answer:
     permissions = call.quota_permissions(call.selection().refs)
-    explanations = explain_quotas(call.limes, call.place, permissions, with_growth=with_growth)
+    explanations = explain.explain_quotas(call.limes, call.place, permissions, with_growth=with_growth)
     with_origin = call.allows(f"{call.level}:show_history")
-    shown = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
-    return Answer(document=ExplanationsAnswer(explanations=shown))
+    shown = [explanation.render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
+    return Answer(document=explanation.ExplanationsAnswer(explanations=shown))

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from limes.app.context import Limes
-from limes.autogrow.compute import autogrow_rule
-from limes.autogrow.figures import projects_by_names, read_committed, read_usage
-from limes.autogrow.rules import demand_by_az
+from limes.autogrow import compute, figures, rules
 from limes.backends.calls import without_project
 from limes.catalog.catalog import Ref, Selection
 from limes.catalog.queries import resource_ids
@@ -100,11 +98,11 @@ def find_ineffective(limes: Limes, overrides: QuotaOverrides) -> list[Ineffectiv
 
 
 def _find(limes: Limes, entries: list[QuotaOverride]) -> Iterator[IneffectiveOverride]:
-    projects = projects_by_names(limes.engine, {(entry.domain, entry.project) for entry in entries})
-    growing = {entry.ref for entry in entries if autogrow_rule(limes.catalog, entry.ref)}
+    projects = figures.projects_by_names(limes.engine, {(entry.domain, entry.project) for entry in entries})
+    growing = {entry.ref for entry in entries if compute.autogrow_rule(limes.catalog, entry.ref)}
     ids = {ref: id_ for ref, id_ in resource_ids(limes.engine).items() if ref in growing}
-    usage = read_usage(limes.engine, projects.values(), ids.values())
-    committed = read_committed(limes.engine, projects.values(), ids.values(), limes.now())
+    usage = figures.read_usage(limes.engine, projects.values(), ids.values())
+    committed = figures.read_committed(limes.engine, projects.values(), ids.values(), limes.now())
     for entry in entries:
         project = projects.get((entry.domain, entry.project))
         if entry.ref not in growing:
@@ -114,7 +112,7 @@ def _find(limes: Limes, entries: list[QuotaOverride]) -> Iterator[IneffectiveOve
         elif entry.ref in ids:
             place = (project, ids[entry.ref])
             is_pooled = not limes.catalog.behavior(entry.ref).commitment_is_az_aware
-            demand = demand_by_az(usage.get(place, {}), {}, committed.get(place, {}), is_pooled=is_pooled)
+            demand = rules.demand_by_az(usage.get(place, {}), {}, committed.get(place, {}), is_pooled=is_pooled)
             needed = sum(each.needed for each in demand.values())
             if needed > entry.quota:
                 yield IneffectiveOverride(entry, Reason.BELOW_NEED, needed)

@@ -11,8 +11,8 @@ from limes.db.engine import Engine
 from limes.db.query import Node, rows
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource, ProjectService
 from limes.projects.scope import PLACE, PlacedRow, placed
+from limes.usage import models
 from limes.usage import sums as kept_sums
-from limes.usage.models import SuspiciousResource
 from limes.usage.sums import IS_SUSPICIOUS
 
 
@@ -68,7 +68,7 @@ def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[Over
 
 @placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources")
 def _suspicious(resources: Sequence[int], are_kept: bool) -> Node:
-    row, kept = ProjectResource, SuspiciousResource
+    row, kept = ProjectResource, models.SuspiciousResource
     figures = (row.resource, row.quota, row.backend_quota, row.usage)
     query = row.select(*PLACE, Project.has_bursting, *figures).join(Project).join(Domain)
     query = query.where(any_of(row.resource, resources), row.quota.is_null(False))

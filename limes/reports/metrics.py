@@ -8,9 +8,8 @@ from limes.catalog.catalog import select
 from limes.kernel.metrics import Family, SampleCollector, Samples, shows
 from limes.notifications.alerts import SEVERITIES, Kind
 from limes.notifications.rules import PREFIX
+from limes.reports import attention, collector_state
 from limes.reports import collector_state as queries
-from limes.reports.attention import Counts, count_alerts
-from limes.reports.collector_state import WorkState
 from limes.reports.inconsistencies import Reason, find_inconsistencies, find_ineffective
 
 _SERVICE = ("service", "service_name")
@@ -89,7 +88,7 @@ def scrape_gauges(limes: Limes) -> Samples:
         yield "limes_plugin_metrics_ok", project[:5], int(project.ok)
 
 
-def _due(state: WorkState, now: float) -> Iterator[tuple[str, str, int, float | None]]:
+def _due(state: collector_state.WorkState, now: float) -> Iterator[tuple[str, str, int, float | None]]:
     """Yields task, service type, how many are due, and since when."""
     for service in state.services:
         yield "scrape-usage", service.service, service.due_scrapes, service.due_scrape_since
@@ -158,7 +157,7 @@ class AlertGauges(SampleCollector):
     def __init__(self, limes: Limes) -> None:
         super().__init__(_FAMILIES, self._samples, __name__)
         self._limes = limes
-        self._known: tuple[float, Counts, dict[str, int]] | None = None
+        self._known: tuple[float, attention.Counts, dict[str, int]] | None = None
         """When they were counted, by the monotonic clock."""
 
     def _samples(self) -> Samples:
@@ -171,7 +170,7 @@ class AlertGauges(SampleCollector):
                 "project_quota_overspent": len(found.overspent),
                 "project_quota_mismatch": len(found.mismatched),
             }
-            self._known = (now, count_alerts(self._limes, everything), inconsistencies)
+            self._known = (now, attention.count_alerts(self._limes, everything), inconsistencies)
         _, alerts, inconsistencies = self._known
         for kind, severities in SEVERITIES.items():
             for severity in severities:

@@ -13,15 +13,12 @@ import orjson
 from limes.app.context import Limes
 from limes.commitments import events as commitment_events
 from limes.db.transactions import atomic
-from limes.notifications import queries
+from limes.notifications import outbox, queries
 from limes.notifications.alerts import Kind, Severity
-from limes.notifications.outbox import message, tell
 from limes.notifications.rules import ALERT_KINDS, CONFIRMED, RENEWED, REQUEST_WAITING, Key, decide
 from limes.quota.temporary import TemporaryState
-from limes.reports.alert_queries import TemporaryAlertRow
-from limes.reports.attention import Alert, find_all_alerts
-from limes.requests.lists import waiting as open_requests
-from limes.requests.store import request_documents
+from limes.reports import alert_queries, attention
+from limes.requests import lists, store
 
 _DAY = 86400.0
 _EVENTS = 1000
@@ -47,7 +44,7 @@ def notify(limes: Limes) -> int:
     """Writes what is new for each sink. Returns how many notifications that are."""
     last = queries.lock_cursor(limes.engine)
     now = limes.now()
-    return tell(limes, now, [*_alerts(limes, now), *_events(limes, last)])
+    return outbox.tell(limes, now, [*_alerts(limes, now), *_events(limes, last)])
 
 
 # -- alerts --------------------------------------------------------------------------------------------------------
@@ -55,13 +52,13 @@ def notify(limes: Limes) -> int:
 
 def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
     section = limes.settings.notifications
-    alerts = find_all_alerts(limes, section.hysteresis)
+    alerts = attention.find_all_alerts(limes, section.hysteresis)
     wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in section.except_kinds]
     found = {_key(alert): alert for alert in wanted if not alert.is_near}
     nearly = {_key(alert) for alert in wanted}
     present = {key: _level(alert) for key, alert in found.items()}
     asks = REQUEST_WAITING not in section.except_kinds
-    waiting = open_requests(limes.engine, now - section.request_waiting) if asks else {}
+    waiting = lists.waiting(limes.engine, now - section.request_waiting) if asks else {}
     present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
     decision = decide(queries.states(limes.engine), present, nearly)
     queries.change_states(limes.engine, decision.ended, decision.told)
@@ -71,13 +68,13 @@ def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _late_requests(limes: Limes, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:
-    for stream, document in request_documents(limes, sorted(since)):
+    for stream, document in store.request_documents(limes, sorted(since)):
         at = since[document["request"]["id"]]
         details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
-        yield stream, message(limes, REQUEST_WAITING, _REMEDIES[REQUEST_WAITING], now, details)
+        yield stream, outbox.message(limes, REQUEST_WAITING, _REMEDIES[REQUEST_WAITING], now, details)
 
 
-def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any]]:
+def _message(limes: Limes, alert: attention.Alert, now: float) -> tuple[str, dict[str, Any]]:
     project, commitment, used = alert.project, alert.commitment, alert.used
     details: dict[str, Any] = {"service": alert.service}
     if alert.resource is not None:
@@ -107,7 +104,7 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
         about["project"] = {"id": project.uuid, "name": project.name}
     stream = alert.service if place is None else place.uuid or place.domain_uuid
     document = {**about, **_given(details)}
-    return stream, message(limes, alert.kind, _REMEDIES[alert.kind], now, document, alert.severity)
+    return stream, outbox.message(limes, alert.kind, _REMEDIES[alert.kind], now, document, alert.severity)
 
 
 # -- events of commitments -----------------------------------------------------------------------------------------
@@ -133,7 +130,7 @@ def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any
         details |= {"service": document["service_type"], "resource": document["resource_name"]}
         names = ("id", "uuid", "availability_zone", "amount", "unit", "duration", "confirm_by", "expires_at")
         details["commitment"] = {name: document[name] for name in names if name in document}
-        yield document["project_id"], message(limes, kind, _REMEDIES[kind], event.at, details)
+        yield document["project_id"], outbox.message(limes, kind, _REMEDIES[kind], event.at, details)
 
 
 def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:
@@ -141,7 +138,7 @@ def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:
     return event == "created" and bool(document.get("related")) and bool(document.get("auto_renew"))
 
 
-def _key(alert: Alert) -> Key:
+def _key(alert: attention.Alert) -> Key:
     if alert.commitment is not None:
         return alert.kind.value, alert.commitment.commitment.uuid
     if alert.temporary is not None and alert.resource is not None:
@@ -153,13 +150,13 @@ def _key(alert: Alert) -> Key:
     return alert.kind.value, "/".join(alert.resource.ref) if alert.resource is not None else alert.service
 
 
-def _level(alert: Alert) -> int:
+def _level(alert: attention.Alert) -> int:
     if alert.kind is Kind.USAGE_ABOVE_QUOTA:
         return 3
     return 2 if alert.severity is Severity.CRITICAL else 1
 
 
-def _temporary(row: TemporaryAlertRow) -> dict[str, Any]:
+def _temporary(row: alert_queries.TemporaryAlertRow) -> dict[str, Any]:
     temporary, before = row.temporary, row.temporary.before
     is_over = temporary.state == TemporaryState.OVER.value and before is not None
     term = {

@@ -13,8 +13,7 @@ from limes.catalog.catalog import ANY_AZ, Catalog
 from limes.catalog.queries import AZCapacityRow
 from limes.kernel.units import effective
 from limes.kernel.validation.shape import Amount, Shape
-from limes.reports.cluster import AZFigures
-from limes.reports.resources import json_lists
+from limes.reports import cluster, resources
 from limes.usage.project_sums import ProjectAZRow
 from limes.web.encoding import MAX_SHOWN
 
@@ -61,7 +60,7 @@ class ClusterPerAZ(Shape):
     planned_commitments: ByDuration | None = None
 
 
-_NOTHING = AZFigures()
+_NOTHING = cluster.AZFigures()
 _NAMES = {"confirmed": "committed", "pending": "pending_commitments", "planned": "planned_commitments"}
 """By status."""
 
@@ -69,7 +68,7 @@ _NAMES = {"confirmed": "committed", "pending": "pending_commitments", "planned":
 def project_azs(
     catalog: Catalog,
     rows: Sequence[ProjectAZRow],
-    figures: Mapping[str, AZFigures],
+    figures: Mapping[str, cluster.AZFigures],
     quotas: Mapping[str, int] | None,
     *,
     detail: bool,
@@ -85,13 +84,13 @@ def project_azs(
             quota=None if quotas is None else quotas.get(az, 0),
             usage=row.usage if row else 0,
             physical_usage=row.physical_usage if row else None,
-            subresources=json_lists([row.subresources]) if detail and row and row.subresources else None,
+            subresources=resources.json_lists([row.subresources]) if detail and row and row.subresources else None,
             **_commitments(figures.get(az, _NOTHING)),
         )
     return document
 
 
-def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, DomainPerAZ]:
+def domain_azs(catalog: Catalog, figures: Mapping[str, cluster.AZFigures]) -> dict[str, DomainPerAZ]:
     """Renders one resource of a domain: usage, commitments and, where it is given by AZ, quota of all its projects."""
     document = {}
     for az in _shown(catalog, {ANY_AZ, *figures}, _busy(figures)):
@@ -103,7 +102,7 @@ def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, 
 def cluster_azs(
     catalog: Catalog,
     rows: Sequence[AZCapacityRow],
-    figures: Mapping[str, AZFigures],
+    figures: Mapping[str, cluster.AZFigures],
     overcommit: float,
     *,
     subcapacities: bool,
@@ -117,7 +116,7 @@ def cluster_azs(
         document[az] = ClusterPerAZ(
             **capacity_fields(row.raw_capacity if row else 0, overcommit),
             usage=row.usage if row else None,
-            subcapacities=(json_lists([row.subcapacities]) or None) if subcapacities and row else None,
+            subcapacities=(resources.json_lists([row.subcapacities]) or None) if subcapacities and row else None,
             domains_quota=of_az.quota,
             projects_usage=of_az.usage or None,
             physical_usage=of_az.physical_usage,
@@ -132,7 +131,7 @@ def capacity_fields(raw_capacity: int, overcommit: float) -> dict[str, Any]:
     return {"capacity": capacity, "raw_capacity": None if raw_capacity == capacity else raw_capacity}
 
 
-def _commitments(figures: AZFigures) -> dict[str, Any]:
+def _commitments(figures: cluster.AZFigures) -> dict[str, Any]:
     """Returns the kinds of commitments that there are."""
     if figures is _NOTHING:
         return {}
@@ -143,7 +142,7 @@ def _commitments(figures: AZFigures) -> dict[str, Any]:
     return found | {"unused_commitments": figures.unused} if figures.unused else found
 
 
-def _busy(figures: Mapping[str, AZFigures]) -> set[str]:
+def _busy(figures: Mapping[str, cluster.AZFigures]) -> set[str]:
     return {az for az, each in figures.items() if each.usage or each.quota or _commitments(each)}
 
 

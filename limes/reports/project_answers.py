@@ -6,8 +6,7 @@ from msgspec import structs
 from pydantic import Field
 
 from limes.api.answers import Id, Link, Named, TemporaryQuota, render_temporary
-from limes.backends.base import is_forbidden
-from limes.backends.calls import find_problem
+from limes.backends import base, calls
 from limes.catalog.catalog import Behavior, Ref, ResourceDef, Selection, ServiceDef
 from limes.kernel.validation.shape import Amount, Shape, Time
 from limes.quota.queries import ProjectResourceRow
@@ -224,7 +223,7 @@ class ProjectRenderer:
             ]
             scraped_at, failing_since = report.scraped_at.get(type_), report.failing_since.get(type_)
             age = context.stale_age(scraped_at)
-            problem = find_problem(type_, scraped_at, failing_since, is_stale=age is not None)
+            problem = calls.find_problem(type_, scraped_at, failing_since, is_stale=age is not None)
             shown = ProjectService(
                 type=type_,
                 area=service.area,
@@ -264,7 +263,7 @@ class ProjectRenderer:
                 shown.burst_usage = burst_usage(row.usage, quota)
             if report.temporary and (temporary := report.temporary.get(ref)):
                 shown.temporary_quota = render_temporary(temporary, quota)
-        if is_forbidden(row.max_backend_quota):
+        if base.is_forbidden(row.max_backend_quota):
             shown.commitment_config = None
         if row.physical_usage is not None:
             shown.physical_usage = row.physical_usage

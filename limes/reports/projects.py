@@ -12,15 +12,15 @@ from limes.catalog.queries import all_ids
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
 from limes.projects import queries as projects
+from limes.projects import scope
 from limes.projects.queries import ProjectRow, these
-from limes.projects.scope import find_domain, find_project
+from limes.quota import changes
 from limes.quota import temporary_queries as temporary_quotas
-from limes.quota.changes import project_tag, tag_of_project
 from limes.quota.queries import Bounds, ProjectResourceRow
 from limes.quota.temporary import TemporaryQuota
 from limes.reports.cluster import AZBreakdown, read_commitments
+from limes.usage import project_sums
 from limes.usage import project_sums as queries
-from limes.usage.project_sums import Among
 
 CHUNK = 200
 """Projects that `stream` reads, and holds in memory, at a time."""
@@ -72,7 +72,7 @@ def report_projects_of_domain(
     """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
     rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
     if not rows:
-        find_domain(limes.engine, domain_uuid)
+        scope.find_domain(limes.engine, domain_uuid)
         return []
     return _read(limes, rows, details, rows[0].domain_id, None if page is None else [row.id for row in rows])
 
@@ -105,14 +105,14 @@ def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDe
             return report
 
     def read() -> ProjectReport:
-        project = find_project(limes.engine, domain_uuid, uuid)
+        project = scope.find_project(limes.engine, domain_uuid, uuid)
         report = _read(limes, [project], details, project.domain_id, [project.id])[0]
         if details.selection.is_whole(limes.catalog):
             quotas = {ref: row.quota for ref, row in report.resources.items()}
             bounds = {ref: each.bounds for ref, each in report.growing.items()}
-            report.tag = tag_of_project(limes.catalog, quotas, bounds, project.has_bursting)
+            report.tag = changes.tag_of_project(limes.catalog, quotas, bounds, project.has_bursting)
         else:
-            report.tag = project_tag(limes.engine, limes.catalog, project.id)
+            report.tag = changes.project_tag(limes.engine, limes.catalog, project.id)
         return report
 
     return limes.engine.snapshot(read)
@@ -138,7 +138,7 @@ def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -
                 if row.temporary is not None:
                     report.temporary[ref] = row.temporary
     if report is not None:
-        report.tag = tag_of_project(limes.catalog, quotas, {}, report.project.has_bursting)
+        report.tag = changes.tag_of_project(limes.catalog, quotas, {}, report.project.has_bursting)
     return report
 
 
@@ -177,7 +177,11 @@ def _read(
     if growing:
         _add_growing(engine, reports, growing, whose)
     if details.commitments_at is not None:
-        among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
+        among = (
+            project_sums.Among("domain", [domain_id])
+            if project_ids is None
+            else project_sums.Among("project", project_ids)
+        )
         breakdowns = read_commitments(engine, refs, details.commitments_at, "project", among)
         for report in reports.values():
             report.committed = breakdowns.get(report.project.id, {})

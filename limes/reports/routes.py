@@ -1,15 +1,13 @@
 """Requests for reports, for what needs attention, and for why quotas are what they are."""
 
 from limes.api import parameters as p
+from limes.api import policy
 from limes.api.call import GET, Operation
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
-from limes.api.policy import rules
 from limes.reports import attention_answers as attention
+from limes.reports import cluster_answers, explanation, resources
 from limes.reports import handlers as reports
 from limes.reports import project_answers as answers
-from limes.reports.cluster_answers import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
-from limes.reports.explanation import ExplanationsAnswer
-from limes.reports.resources import ResourcesAnswer
 
 _REPORT = (*SELECTION, reports.DETAIL, reports.PREVIEW)
 _TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
@@ -60,20 +58,20 @@ _ATTENTION = {
 
 SECTIONS = {
     "cluster": {
-        "/v1/resources": GET(reports.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION),
+        "/v1/resources": GET(reports.list_resources, None, {200: resources.ResourcesAnswer}, parameters=SELECTION),
         "/v1/clusters/current": GET(
             reports.show,
             "cluster:show",
-            {200: ClusterAnswer},
+            {200: cluster_answers.ClusterAnswer},
             parameters=_REPORT,
             also=("cluster:show_basic", "cluster:show_subcapacity"),
             authorizes=True,
         ),
         "/v1/inconsistencies": GET(
-            reports.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION
+            reports.list_inconsistencies, "cluster:show", {200: cluster_answers.InconsistenciesAnswer}, (), SELECTION
         ),
         "/v1/admin/scrape-errors": GET(
-            reports.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
+            reports.list_scrape_errors, "cluster:show_errors", {200: cluster_answers.ScrapeErrorsAnswer}, (), SELECTION
         ),
     },
     "domains": {
@@ -87,7 +85,7 @@ SECTIONS = {
             tagged=True,
         ),
         f"{DOMAIN}/explain": GET(
-            reports.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), SELECTION
+            reports.explain_domain_quotas, "domain:show", {200: explanation.ExplanationsAnswer}, (404,), SELECTION
         ),
     },
     "projects": {
@@ -106,26 +104,26 @@ SECTIONS = {
             tagged=True,
         ),
         f"{PROJECT}/explain": GET(
-            reports.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), SELECTION
+            reports.explain_project_quotas, "project:show", {200: explanation.ExplanationsAnswer}, (404,), SELECTION
         ),
     },
     "attention": _ATTENTION,
 }
 
 RULES = (
-    *rules(
+    *policy.rules(
         "project",
         list=("domain_viewer", "List the projects of a domain."),
         show=("project_viewer", "Show a project. Also needed to enter PUT and simulate-put."),
         show_alerts=("project_viewer", "List what is near its limit, ends soon or fails in a project."),
     ),
-    *rules(
+    *policy.rules(
         "domain",
         list=("cluster_viewer", "List all domains."),
         show=("domain_viewer", "Show a domain. Also needed to enter PUT and simulate-put."),
         show_alerts=("domain_viewer", "List the same in all projects of a domain."),
     ),
-    *rules(
+    *policy.rules(
         "cluster",
         list=("cluster_viewer", "Kept for policy files of the original; guards nothing here."),
         show=("cluster_viewer", "Show everything about the cluster."),

@@ -11,8 +11,7 @@ from limes.api.answers import Link, Named, unit_of
 from limes.catalog.catalog import Catalog
 from limes.kernel.validation.shape import Amount, Shape, Time, Unit, seconds
 from limes.quota.answers import Initiator, initiator
-from limes.requests.rules import EventKind, RequestStatus
-from limes.requests.store import Described
+from limes.requests import rules, store
 
 RequestNumber = Annotated[int, Field(ge=1)]
 WantedKind = Literal["quota", "max_quota", "min_quota"]
@@ -36,7 +35,7 @@ class QuotaRequest(Shape):
     """A request for more quota of a project or of a domain."""
 
     id: RequestNumber
-    status: RequestStatus
+    status: rules.RequestStatus
     domain: Named
     reason: str
     requester: Initiator
@@ -56,7 +55,7 @@ class RequestEvent(Shape, kw_only=False):
     """Something that was said or decided."""
 
     at: Time
-    kind: EventKind
+    kind: rules.EventKind
     text: str
     author: Initiator
 
@@ -87,19 +86,19 @@ class QuotaRequestsAnswer(Shape):
     total: Annotated[int, Field(ge=0, description="how many there are, on all pages")]
 
 
-def render_request(catalog: Catalog, described: Described) -> QuotaRequest:
+def render_request(catalog: Catalog, described: store.Described) -> QuotaRequest:
     return _render(QuotaRequest, catalog, described)
 
 
-def render_with_conversation(catalog: Catalog, described: Described) -> QuotaRequestWithConversation:
+def render_with_conversation(catalog: Catalog, described: store.Described) -> QuotaRequestWithConversation:
     conversation = [
-        RequestEvent(int(row.at), EventKind(row.kind), row.text, initiator(row.author_id, row.author_name))
+        RequestEvent(int(row.at), rules.EventKind(row.kind), row.text, initiator(row.author_id, row.author_name))
         for row in described.conversation
     ]
     return _render(QuotaRequestWithConversation, catalog, described, conversation=conversation)
 
 
-def _render(kind: type[_R], catalog: Catalog, described: Described, **others: Any) -> _R:
+def _render(kind: type[_R], catalog: Catalog, described: store.Described, **others: Any) -> _R:
     row = described.row
     resources = [
         WantedQuota(
@@ -116,7 +115,7 @@ def _render(kind: type[_R], catalog: Catalog, described: Described, **others: An
     ]
     return kind(
         id=row.id,
-        status=RequestStatus(row.status),
+        status=rules.RequestStatus(row.status),
         domain=Named(row.domain_uuid, row.domain_name),
         reason=row.reason,
         requester=initiator(row.requester_id, row.requester_name),
@@ -132,7 +131,7 @@ def _render(kind: type[_R], catalog: Catalog, described: Described, **others: An
     )
 
 
-def older_entries(described: Described, query: Mapping[str, Any]) -> list[Link]:
+def older_entries(described: store.Described, query: Mapping[str, Any]) -> list[Link]:
     """Returns the link to what was said before, if there is more. `query` is that of the request."""
     row = described.row
     if described.first == 1:

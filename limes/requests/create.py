@@ -16,15 +16,11 @@ from limes.kernel.errors import Conflict, Unprocessable
 from limes.kernel.units import UnitError
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, Target, find, ids_of, not_ready
+from limes.quota import hierarchy, set_quota, temporary_queries
 from limes.quota.changes import QuotaChange, QuotaOutcome, read_amount, without_quota
-from limes.quota.hierarchy import DOMAIN_QUOTA_GROWS
 from limes.quota.queries import SetByPeople, domain_quotas_by_name, project_quotas_by_name
-from limes.quota.set_quota import project_figures, push_changes
 from limes.quota.temporary import ALWAYS, Term, check_term
-from limes.quota.temporary_queries import temporary_quotas
-from limes.requests import queries, store
-from limes.requests.lists import approvals_by_rules
-from limes.requests.pass_on import ALL_RIGHTS, grant_to_project
+from limes.requests import lists, pass_on, queries, store
 from limes.requests.queries import AmountRow
 from limes.requests.rules import EventKind, RequestStatus, Wish, first_match, names
 
@@ -56,7 +52,7 @@ def create_request(
         raise Unprocessable(refusal.message)
     id_, granted = _create(limes, place, changes, reason, of_set, term)
     if granted is not None:
-        push_changes(limes, *granted)
+        set_quota.push_changes(limes, *granted)
     return id_
 
 
@@ -140,7 +136,7 @@ def _read_amounts(
 
 def _afterwards(limes: Limes, target: Target) -> dict[Ref, int]:
     """Returns the quotas after temporary ones have ended: a request is about these."""
-    found = temporary_quotas(limes.engine, *ids_of(target))
+    found = temporary_queries.temporary_quotas(limes.engine, *ids_of(target))
     refs = {id_: ref for ref, id_ in resource_ids(limes.engine).items()} if found else {}
     return {refs[id_]: row.before for id_, row in found.items() if row.before is not None}
 
@@ -158,7 +154,7 @@ def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) ->
     """Returns the wanted and the present quota; `row` is a project's."""
     grows = limes.catalog.autogrow(ref) is not None
     if row is None and grows:
-        raise _Problem(DOMAIN_QUOTA_GROWS.message)
+        raise _Problem(hierarchy.DOMAIN_QUOTA_GROWS.message)
     if row is None or not grows:
         return What.QUOTA, of_domain if row is None else row.quota or 0
     return (What.MIN_QUOTA, row.quota or 0) if row.max_quota is None else (What.MAX_QUOTA, row.max_quota)
@@ -174,7 +170,7 @@ def _approve_by_rules(
     limes = limes.as_initiator(of_job("auto-approval")).with_cause(f"quota request {request_id}")
     said = ", ".join(f"{'/'.join(ref)} by rule {found[ref]}" for ref in sorted(found))
     granted = {row.ref: row.wanted for row in rows}
-    outcome = grant_to_project(limes, project, rows, granted, ALL_RIGHTS, term)
+    outcome = pass_on.grant_to_project(limes, project, rows, granted, pass_on.ALL_RIGHTS, term)
     if outcome.refusals:
         text = f"would be approved ({said}), but {outcome.reasons}"
         store.record_step(limes, project, [request_id], EventKind.COMMENT, text)
@@ -191,8 +187,8 @@ def _matching_rules(limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]
     if not limes.auto_approval or any(row.what == What.MIN_QUOTA.value for row in rows):
         return None  # only people with the right `project:grant_quota` grant what grows by itself
     all_ids = resource_ids(limes.engine)
-    figures = project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
-    approved_at = approvals_by_rules(limes.engine, project.id)
+    figures = set_quota.project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
+    approved_at = lists.approvals_by_rules(limes.engine, project.id)
     found: dict[Ref, str] = {}
     for row in rows:
         usage, approvals = figures[row.ref].usage, approved_at.get(row.ref, {})

@@ -16,9 +16,8 @@ from limes.kernel.errors import LimesError, NotFound, Unprocessable
 from limes.kernel.units import UnitError
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place
+from limes.quota import set_quota, temporary
 from limes.quota.changes import QuotaChange, QuotaOutcome, read_amount
-from limes.quota.set_quota import push_changes
-from limes.quota.temporary import when
 from limes.requests import lists, pass_on, queries, store
 from limes.requests.lists import RequestRow
 from limes.requests.pass_on import Rights
@@ -67,7 +66,11 @@ def approve_request(
     `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not asked
     for."""
     outcome, granted = _approve(limes, place, request_id, lowered, comment, rights)
-    return outcome if granted is None else replace(outcome, backend_errors=push_changes(limes, *granted).backend_errors)
+    return (
+        outcome
+        if granted is None
+        else replace(outcome, backend_errors=set_quota.push_changes(limes, *granted).backend_errors)
+    )
 
 
 @atomic
@@ -150,6 +153,6 @@ def _expire(limes: Limes, row: RequestRow, now: float) -> int:
     if locked.request.status != RequestStatus.OPEN.value:
         return 0
     is_over = row.until is not None and row.until <= now
-    text = f"it was for the time until {when(row.until or 0)}" if is_over else "no decision was made in time"
+    text = f"it was for the time until {temporary.when(row.until or 0)}" if is_over else "no decision was made in time"
     _close(limes, locked, RequestStatus.EXPIRED, text)
     return 1

@@ -12,9 +12,7 @@ from limes.quota.answers import render_refusals, status_of
 from limes.quota.bodies import changes_with_set, quota_changes
 from limes.quota.changes import QuotaOutcome
 from limes.quota.temporary import Term
-from limes.requests import answers, bodies, decide, store
-from limes.requests.create import create_request
-from limes.requests.lists import Filters
+from limes.requests import answers, bodies, create, decide, lists, store
 from limes.requests.pass_on import Rights, pass_on_request
 from limes.requests.rules import RequestStatus
 from limes.web.call import Answer
@@ -74,7 +72,7 @@ def create_for(call: Call) -> Answer:
     wanted = call.body(bodies.NewQuotaRequestBody).quota_request
     changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
-    id_ = create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term)
+    id_ = create.create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term)
     return _answer(call, store.show_request(call.limes, call.place, id_), 201)
 
 
@@ -129,7 +127,7 @@ def _number(call: Call) -> int:
     return int(text)
 
 
-def _filters(call: Call) -> Filters:
+def _filters(call: Call) -> lists.Filters:
     statuses = STATUS.of(call.req)
     level = LEVEL.of(call.req)
     known = [status.value for status in RequestStatus]
@@ -141,7 +139,7 @@ def _filters(call: Call) -> Filters:
     if passed_on is not None and passed_on not in _YES_OR_NO:
         raise BadRequest("query parameter passed_on: expected true or false")
     selection = call.selection()
-    return Filters(
+    return lists.Filters(
         of_projects=None if level is None else _LEVELS[level],
         passed_on=None if passed_on is None else _YES_OR_NO[passed_on],
         statuses=statuses,

@@ -11,9 +11,8 @@ from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, first, made, mapping, nested, rows, value
 from limes.projects.models import Domain, Project
+from limes.requests import queries, rules
 from limes.requests.models import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
-from limes.requests.queries import IS_OPEN, EventRow
-from limes.requests.rules import RequestStatus
 
 
 class RequestRow(NamedTuple):
@@ -52,7 +51,7 @@ class Filters:
 
 _ABOVE = QuotaRequest.alias()
 _PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
-    _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
+    _ABOVE.passed_on_from.is_null(False), _ABOVE.status == rules.RequestStatus.OPEN.value
 )
 _OWN = [QuotaRequest._meta.fields[name] for name in RequestRow._fields[:-4]]
 _SELECT = (
@@ -99,7 +98,7 @@ def expired(now: float, made_before: float = -1.0) -> Node:
     """The open requests for a time that has passed, and the ones that were made before that time. Those of projects
     come before what they were passed on as."""
     is_over = (QuotaRequest.until <= now) | (QuotaRequest.created_at <= made_before)
-    return _SELECT.where(IS_OPEN, is_over).order_by(QuotaRequest.id)
+    return _SELECT.where(queries.IS_OPEN, is_over).order_by(QuotaRequest.id)
 
 
 @first(RequestRow)
@@ -116,15 +115,17 @@ def by_ids(ids: Collection[int]) -> Node:
 def waiting(before: float) -> Node:
     """When the open requests were made that were made before that time, by id. Not the ones that were passed on: they
     wait for the decision above."""
-    is_old = (IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
+    is_old = (queries.IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
     return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(*is_old).order_by(QuotaRequest.id)
 
 
-@rows(EventRow)
+@rows(queries.EventRow)
 def conversation(request_id: int, skipped: int, limit: int) -> Node:
     """What was said and decided about a request, the oldest first, without the `skipped` first ones."""
     event = QuotaRequestEvent
-    query = event.select(*[event._meta.columns[name] for name in EventRow._fields]).where(event.request == request_id)
+    query = event.select(*[event._meta.columns[name] for name in queries.EventRow._fields]).where(
+        event.request == request_id
+    )
     return query.order_by(event.number).limit(limit).offset(skipped)
 
 
@@ -141,7 +142,7 @@ def passed_on_as(ids: Collection[int]) -> Node:
     return (
         QuotaRequest.select(QuotaRequest.passed_on_from, fn.MAX(QuotaRequest.id))
         .join(below, on=QuotaRequest.passed_on_from == below.id)
-        .where(any_of(below.id, ids), IS_OPEN | (below.status != RequestStatus.OPEN.value))
+        .where(any_of(below.id, ids), queries.IS_OPEN | (below.status != rules.RequestStatus.OPEN.value))
         .group_by(QuotaRequest.passed_on_from)
     )
 
@@ -178,10 +179,14 @@ def open_requests() -> Node:
     is_of_project = Case(None, [(row.project.is_null(), 0)], 1)
     is_passed_on = Case(None, [(row.id.in_(_PASSED_ON_NOW), 1)], 0)
     kind = (is_of_project.alias("is_of_project"), is_passed_on.alias("is_passed_on"))
-    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(IS_OPEN)
+    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(queries.IS_OPEN)
     return query.group_by(is_of_project, is_passed_on)
 
 
 def closed_without_decision(engine: Engine, ids: Sequence[int]) -> set[int]:
     """Returns those of these requests that were withdrawn or replaced."""
-    return {row.id for row in by_ids(engine, ids) if row.status in (RequestStatus.WITHDRAWN, RequestStatus.SUPERSEDED)}
+    return {
+        row.id
+        for row in by_ids(engine, ids)
+        if row.status in (rules.RequestStatus.WITHDRAWN, rules.RequestStatus.SUPERSEDED)
+    }

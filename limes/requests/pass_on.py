@@ -20,19 +20,16 @@ from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, Forbidden
 from limes.projects.queries import ProjectRow, projects_by_id
 from limes.projects.scope import Place, find_domain
-from limes.quota import change_log, hierarchy
+from limes.quota import change_log, hierarchy, rules, set_quota, temporary
 from limes.quota import queries as quota_queries
 from limes.quota.changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
-from limes.quota.rules import Permissions
-from limes.quota.set_quota import apply_update, read_update
-from limes.quota.temporary import Term
 from limes.requests import queries, store
 from limes.requests.queries import AmountRow, EventRow, LockedRequest
 from limes.requests.rules import EventKind, RequestStatus, missing_domain_quota, names, status_after
 
 _BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)
 """What is set where quota grows by itself."""
-PermissionSource = Callable[[Ref], Permissions]
+PermissionSource = Callable[[Ref], rules.Permissions]
 """What the caller may do to the quota of a resource."""
 
 
@@ -49,7 +46,12 @@ ALL_RIGHTS = Rights(lambda _: ALL_PERMISSIONS)
 
 
 def grant_to_project(
-    limes: Limes, project: ProjectRow, rows: Sequence[AmountRow], granted: Mapping[Ref, int], rights: Rights, term: Term
+    limes: Limes,
+    project: ProjectRow,
+    rows: Sequence[AmountRow],
+    granted: Mapping[Ref, int],
+    rights: Rights,
+    term: temporary.Term,
 ) -> QuotaOutcome:
     """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
     place = Place(project.domain_uuid, project.uuid)
@@ -70,11 +72,13 @@ def grant_to_project(
     return outcome
 
 
-def raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+def raise_quotas(
+    limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: temporary.Term
+) -> QuotaOutcome:
     """Raises quotas for a term, or says why not."""
     changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
-    update = read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
-    return apply_update(limes, place, replace(update, only_raises=True))[1]
+    update = set_quota.read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
+    return set_quota.apply_update(limes, place, replace(update, only_raises=True))[1]
 
 
 def _wanted_bounds(
@@ -127,7 +131,7 @@ def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, p
         raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
     rows = _missing(engine, project, origin.id, permissions)
     reason = comment or f"for quota request {origin.id} of project {project.name}"
-    id_ = store.add_request(limes, domain, reason, rows, Term(origin.until), origin.id)
+    id_ = store.add_request(limes, domain, reason, rows, temporary.Term(origin.until), origin.id)
     wanted = {"/".join(row.ref): row.wanted for row in rows}
     store.record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}

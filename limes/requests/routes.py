@@ -1,17 +1,14 @@
 """Requests that ask for more quota, and decide about it."""
 
+from limes.api import levels, policy
 from limes.api.call import Operation
-from limes.api.levels import PROJECT, SELECTION, on_both_levels
-from limes.api.policy import rules
-from limes.requests import handlers
-from limes.requests.answers import QuotaRequestAnswer, QuotaRequestsAnswer
-from limes.requests.bodies import ApprovalBody, CommentBody, NewQuotaRequestBody, OptionalCommentBody, RejectionBody
+from limes.requests import answers, bodies, handlers
 
-_FILTERS = (*SELECTION, handlers.STATUS, handlers.LEVEL, handlers.PASSED_ON, handlers.LIMIT, handlers.MARKER)
+_FILTERS = (*levels.SELECTION, handlers.STATUS, handlers.LEVEL, handlers.PASSED_ON, handlers.LIMIT, handlers.MARKER)
 _PAGE = (handlers.ENTRIES, handlers.BEFORE_ENTRY)
-_LIST = {200: QuotaRequestsAnswer}
-_ONE = {200: QuotaRequestAnswer}
-_MADE = {201: QuotaRequestAnswer}
+_LIST = {200: answers.QuotaRequestsAnswer}
+_ONE = {200: answers.QuotaRequestAnswer}
+_MADE = {201: answers.QuotaRequestAnswer}
 _NEW_ERRORS = (404, 409, 422, 423)
 _RAISE = ("raise", "raise_lowpriv")
 
@@ -21,35 +18,37 @@ _ASK = "request_quota"
 _LEVELS: dict[str, dict[str, Operation]] = {
     "quota-requests": {
         "GET": Operation(handlers.list_of, "show_requests", _LIST, (404,), _FILTERS),
-        "POST": Operation(handlers.create_for, _ASK, _MADE, _NEW_ERRORS, body=NewQuotaRequestBody),
+        "POST": Operation(handlers.create_for, _ASK, _MADE, _NEW_ERRORS, body=bodies.NewQuotaRequestBody),
     },
     "quota-requests/{id}": {"GET": Operation(handlers.show_of, "show_requests", _ONE, (404,), _PAGE)},
     "quota-requests/{id}/approve": {
-        "POST": Operation(handlers.approve_of, _DECIDE, _ONE, _NEW_ERRORS, body=ApprovalBody, also=_RAISE)
+        "POST": Operation(handlers.approve_of, _DECIDE, _ONE, _NEW_ERRORS, body=bodies.ApprovalBody, also=_RAISE)
     },
     "quota-requests/{id}/reject": {
-        "POST": Operation(handlers.reject_of, _DECIDE, _ONE, (404, 409), body=RejectionBody)
+        "POST": Operation(handlers.reject_of, _DECIDE, _ONE, (404, 409), body=bodies.RejectionBody)
     },
     "quota-requests/{id}/withdraw": {
-        "POST": Operation(handlers.withdraw_of, _ASK, _ONE, (404, 409), body=OptionalCommentBody)
+        "POST": Operation(handlers.withdraw_of, _ASK, _ONE, (404, 409), body=bodies.OptionalCommentBody)
     },
-    "quota-requests/{id}/comments": {"POST": Operation(handlers.comment_on, _ASK, _MADE, (404, 409), body=CommentBody)},
+    "quota-requests/{id}/comments": {
+        "POST": Operation(handlers.comment_on, _ASK, _MADE, (404, 409), body=bodies.CommentBody)
+    },
 }
 _PASS_ON = Operation(
-    handlers.pass_on, f"project:{_DECIDE}", _MADE, (404, 409), body=OptionalCommentBody, also=(f"domain:{_ASK}",)
+    handlers.pass_on, f"project:{_DECIDE}", _MADE, (404, 409), body=bodies.OptionalCommentBody, also=(f"domain:{_ASK}",)
 )
 _ALL = {
     "/v1/quota-requests": {
         "GET": Operation(handlers.list_everywhere, "cluster:list_requests", _LIST, parameters=_FILTERS)
     },
-    **on_both_levels(_LEVELS),
-    f"{PROJECT}/quota-requests/{{id}}/pass-on": {"POST": _PASS_ON},
+    **levels.on_both_levels(_LEVELS),
+    f"{levels.PROJECT}/quota-requests/{{id}}/pass-on": {"POST": _PASS_ON},
 }
 
 SECTIONS = {"quota-requests": _ALL}
 
 RULES = (
-    *rules(
+    *policy.rules(
         "project",
         show_requests=("project_viewer", "Show requests for more quota of a project."),
         request_quota=(
@@ -62,7 +61,7 @@ RULES = (
             " needed, too.",
         ),
     ),
-    *rules(
+    *policy.rules(
         "domain",
         show_requests=("domain_viewer", "Show requests for more quota of a domain and its projects."),
         request_quota=("domain_editor", "Ask for more quota of a domain, comment on such requests, and withdraw them."),
@@ -71,5 +70,5 @@ RULES = (
             "Approve and reject requests for more quota of a domain. To approve, `domain:raise` is needed, too.",
         ),
     ),
-    *rules("cluster", list_requests=("cluster_viewer", "List the requests for more quota of all domains.")),
+    *policy.rules("cluster", list_requests=("cluster_viewer", "List the requests for more quota of all domains.")),
 )

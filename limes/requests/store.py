@@ -16,32 +16,35 @@ from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.transactions import atomic, snapshot
 from limes.kernel.errors import Conflict, NotFound
-from limes.notifications.outbox import announce
-from limes.notifications.rules import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
+from limes.notifications import outbox, rules
 from limes.projects.queries import ProjectRow, projects_by_id
 from limes.projects.scope import Place, Target, find, find_domain, ids_of
-from limes.quota import change_log
+from limes.quota import change_log, temporary
 from limes.quota.change_log import scope_of
-from limes.quota.temporary import Term
 from limes.requests import lists, queries
 from limes.requests.lists import Filters, RequestRow
 from limes.requests.queries import AmountRow, EventRow, LockedRequest
 from limes.requests.rules import EventKind, RequestStatus
 
 _DECIDED = (EventKind.APPROVED, EventKind.PARTLY_APPROVED, EventKind.REJECTED, EventKind.EXPIRED)
-_KINDS: Mapping[EventKind, str] = {**dict.fromkeys(_DECIDED, REQUEST_DECIDED), EventKind.PASSED_ON: REQUEST_PASSED_ON}
+_KINDS: Mapping[EventKind, str] = {
+    **dict.fromkeys(_DECIDED, rules.REQUEST_DECIDED),
+    EventKind.PASSED_ON: rules.REQUEST_PASSED_ON,
+}
 """Notifications about the steps of a request. That it was opened is notified apart, as rules may approve it at
 once."""
 _REMEDIES = {
-    REQUEST_OPENED: "Approve or reject it, or pass it on.",
-    REQUEST_DECIDED: "Nothing has to be done.",
-    REQUEST_PASSED_ON: "Nothing has to be done. It is approved together with the request that it was passed on as.",
+    rules.REQUEST_OPENED: "Approve or reject it, or pass it on.",
+    rules.REQUEST_DECIDED: "Nothing has to be done.",
+    rules.REQUEST_PASSED_ON: (
+        "Nothing has to be done. It is approved together with the request that it was passed on as."
+    ),
 }
 
 
 def announce_opened(limes: Limes, request_id: int) -> None:
     """Notifies those who decide."""
-    _tell(limes, REQUEST_OPENED, [request_id], limes.now(), {})
+    _tell(limes, rules.REQUEST_OPENED, [request_id], limes.now(), {})
 
 
 def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
@@ -50,7 +53,7 @@ def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mappi
             document["request"] |= {name: value for name, value in details.items() if value is not None}
             yield stream, document
 
-    announce(limes, kind, _REMEDIES[kind], at, documents())
+    outbox.announce(limes, kind, _REMEDIES[kind], at, documents())
 
 
 def request_documents(limes: Limes, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:
@@ -147,7 +150,12 @@ def admit(limes: Limes, domain_id: int, project_id: int | None) -> None:
 
 
 def add_request(
-    limes: Limes, target: Target, reason: str, amounts: Sequence[AmountRow], term: Term, origin: int | None = None
+    limes: Limes,
+    target: Target,
+    reason: str,
+    amounts: Sequence[AmountRow],
+    term: temporary.Term,
+    origin: int | None = None,
 ) -> int:
     """Stores an open request, made for that of a project with the number `origin`, and returns its number."""
     author = (limes.initiator.id, limes.initiator.name)

@@ -8,9 +8,7 @@ from typing import Any
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.identity import v3
 
-from limes.auth.keystone import v3_url
-from limes.auth.session import CloudSession, describe
-from limes.auth.tokens import RevokedTokens
+from limes.auth import keystone, session, tokens
 from limes.kernel.errors import BackendError, BadRequest, Forbidden, Unauthorized, Unavailable
 from limes.kernel.outgoing import keystone_session
 from limes.ui.sign_in import CredentialSignIn, Issued, PasswordSignIn, Scope, SignIn, TokenSignIn
@@ -23,11 +21,13 @@ _UNAVAILABLE = "Keystone cannot be asked just now; try again later"
 class KeystoneSignInMethod:
     """A `SignInMethod` to Keystone at the address that our own login has."""
 
-    def __init__(self, cloud: CloudSession, user_domain: str, revoked: RevokedTokens | None = None) -> None:
+    def __init__(
+        self, cloud: session.CloudSession, user_domain: str, revoked: tokens.RevokedTokens | None = None
+    ) -> None:
         """`user_domain` is the name that the page proposes. `revoked` is called with tokens that Keystone has ended."""
         self._revoked = revoked
         assert cloud.auth_url is not None
-        self._url = v3_url(cloud.auth_url)
+        self._url = keystone.v3_url(cloud.auth_url)
         # our own login stays out of it: this session has none
         self._session = keystone_session(
             limits=cloud.limits,
@@ -114,7 +114,7 @@ class KeystoneSignInMethod:
         except ksa_errors.BadRequest:
             raise BadRequest("Keystone does not understand these credentials") from None
         except (ksa_errors.ClientException, BackendError) as error:
-            log.error("sign-in: Keystone at %s cannot be asked: %s", self._url, describe(error))
+            log.error("sign-in: Keystone at %s cannot be asked: %s", self._url, session.describe(error))
             raise Unavailable(_UNAVAILABLE) from None
         except (ValueError, KeyError, TypeError):
             log.error("sign-in: Keystone at %s gives an answer that makes no sense", self._url)

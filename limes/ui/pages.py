@@ -10,8 +10,7 @@ import falcon
 from limes.kernel.errors import StartupError
 from limes.ui.browser import SECURITY_HEADERS
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
-from limes.web.encoding import accepts_gzip
-from limes.web.operational import Mount
+from limes.web import encoding, operational
 
 STATIC = Path(__file__).parent / "static"
 
@@ -40,7 +39,7 @@ class File:
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
         """Sends it compressed to clients that accept this, and not at all to clients that have it."""
-        is_packed = accepts_gzip(req.get_header("Accept-Encoding"))
+        is_packed = encoding.accepts_gzip(req.get_header("Accept-Encoding"))
         etag = f'"{self.hash}-gzip"' if is_packed else f'"{self.hash}"'  # one for each sequence of bytes
         resp.set_headers({"cache-control": cache_control, "etag": etag})
         resp.append_header("vary", "Accept-Encoding")
@@ -86,10 +85,10 @@ class AssetEndpoint:
     on_head = on_get
 
 
-def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> Mount:
+def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> operational.Mount:
     """Returns the table of its routes. Raises `StartupError` if the page is not built."""
     page = PageEndpoint()
-    return Mount(
+    return operational.Mount(
         "/ui",
         (
             ("/ui", page),

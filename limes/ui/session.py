@@ -11,19 +11,8 @@ import falcon
 from limes.auth.context import Authenticator, Identity, scope_of
 from limes.auth.tokens import cache_key
 from limes.kernel.errors import BadRequest, Unauthorized
+from limes.ui import sign_in
 from limes.ui.browser import KnownBrowsers, require_own_page
-from limes.ui.sign_in import (
-    CredentialSignIn,
-    Issued,
-    PasswordSignIn,
-    Scope,
-    ScopeChoice,
-    SignIn,
-    SignInMethod,
-    TokenSignIn,
-    read_body,
-    session_of,
-)
 from limes.ui.throttle import Throttle
 from limes.web.encoding import dump
 
@@ -35,7 +24,7 @@ _OURS, _BROUGHT = "ours", "brought"
 class SessionEndpoint:
     """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
 
-    method: SignInMethod
+    method: sign_in.SignInMethod
     authenticator: Authenticator
     throttle: Throttle
     browsers: KnownBrowsers
@@ -55,9 +44,9 @@ class SessionEndpoint:
     def on_post(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Credentials or another scope become a session. Where there is only one scope, it is taken."""
         require_own_page(req)
-        body = read_body(req)
+        body = sign_in.read_body(req)
         issued, identity = (
-            self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, resp, body)
+            self._switch(req, body.scope) if isinstance(body, sign_in.ScopeChoice) else self._enter(req, resp, body)
         )
         resp.set_cookie(
             COOKIE,
@@ -79,22 +68,24 @@ class SessionEndpoint:
         for revocable in dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ()))):
             self.method.revoke(revocable)
 
-    def _enter(self, req: falcon.Request, resp: falcon.Response, body: SignIn) -> tuple[Issued, Identity]:
+    def _enter(
+        self, req: falcon.Request, resp: falcon.Response, body: sign_in.SignIn
+    ) -> tuple[sign_in.Issued, Identity]:
         account = _account(body)
         browser = self.browsers.read(req, account)
         with self.throttle.attempt(account, str(req.remote_addr), browser):
             issued = self.method.sign_in(body)
             identity = self._identity(issued.token)
-        if not isinstance(body, TokenSignIn):
+        if not isinstance(body, sign_in.TokenSignIn):
             self.browsers.mark(req, resp, account, browser)
         if scope_of(identity) is None:
             scopes = self.method.scopes(issued.token)
             if len(scopes) == 1:
                 ((kind, target),) = scopes[0].items()
-                return self._to_scope(issued, Scope(**{kind: target if kind == "system" else target["id"]}))
+                return self._to_scope(issued, sign_in.Scope(**{kind: target if kind == "system" else target["id"]}))
         return issued, identity
 
-    def _switch(self, req: falcon.Request, scope: Scope) -> tuple[Issued, Identity]:
+    def _switch(self, req: falcon.Request, scope: sign_in.Scope) -> tuple[sign_in.Issued, Identity]:
         token = req.get_header("X-Auth-Token")
         if not token:
             raise BadRequest("a token is needed to choose a scope: header X-Auth-Token")
@@ -103,17 +94,17 @@ class SessionEndpoint:
         # the cookie may be another user's, who has signed in in another tab
         if cookie is not None and self._identity(cookie.root).user_id == user_id:
             return self._to_scope(cookie, scope)
-        return self._to_scope(Issued(token, token, root_is_ours=False), scope)
+        return self._to_scope(sign_in.Issued(token, token, root_is_ours=False), scope)
 
-    def _to_scope(self, before: Issued, scope: Scope) -> tuple[Issued, Identity]:
+    def _to_scope(self, before: sign_in.Issued, scope: sign_in.Scope) -> tuple[sign_in.Issued, Identity]:
         token = self.method.rescope(before.root, scope)
-        return Issued(token, before.root, before.root_is_ours), self._identity(token)
+        return sign_in.Issued(token, before.root, before.root_is_ours), self._identity(token)
 
     def _identity(self, token: str) -> Identity:
         return self.authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
 
-    def _document(self, issued: Issued, identity: Identity) -> dict[str, Any]:
-        document: dict[str, Any] = {"session": session_of(issued, identity)}
+    def _document(self, issued: sign_in.Issued, identity: Identity) -> dict[str, Any]:
+        document: dict[str, Any] = {"session": sign_in.session_of(issued, identity)}
         if scope_of(identity) is None:
             document["scopes"] = self.method.scopes(issued.token)
         return document
@@ -123,7 +114,7 @@ class SessionEndpoint:
 class ScopesEndpoint:
     """`/ui/session/scopes`: what the user of a token can have another token for."""
 
-    method: SignInMethod
+    method: sign_in.SignInMethod
     throttle: Throttle
     """Counts bad tokens together with those of sign-ins: this one was not checked yet."""
 
@@ -137,10 +128,10 @@ class ScopesEndpoint:
         _answer(resp, {"scopes": scopes})
 
 
-def _account(body: SignIn) -> str:
-    if isinstance(body, PasswordSignIn):
+def _account(body: sign_in.SignIn) -> str:
+    if isinstance(body, sign_in.PasswordSignIn):
         return f"user {body.user_domain}/{body.user}"
-    if isinstance(body, CredentialSignIn):
+    if isinstance(body, sign_in.CredentialSignIn):
         return f"credential {body.id}"
     return _of_token(body.token.get_secret_value())
 
@@ -154,12 +145,12 @@ def _answer(resp: falcon.Response, document: Any) -> None:
     resp.data = dump(document)
 
 
-def _read_cookie(req: falcon.Request) -> Issued | None:
+def _read_cookie(req: falcon.Request) -> sign_in.Issued | None:
     """Reads `ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `on_post` has written it."""
     origin, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
     if origin not in (_OURS, _BROUGHT) or not token or not root:
         return None
-    return Issued(token, root, root_is_ours=origin == _OURS)
+    return sign_in.Issued(token, root, root_is_ours=origin == _OURS)
 
 
 def _drop_cookie(req: falcon.Request, resp: falcon.Response) -> None:

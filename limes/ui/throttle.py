@@ -19,8 +19,7 @@ from typing import Any
 
 import falcon
 
-from limes.kernel.errors import Unauthorized
-from limes.kernel.system import Clock
+from limes.kernel import errors, system
 
 _FORGET_AFTER = 900.0
 """Seconds after the last failure."""
@@ -47,7 +46,7 @@ _CLIENT = _Cost(free=100, longest=10.0)
 class Throttle:
     """Failures of this process. Each worker counts for itself, and Keystone may have limits of its own."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: system.Clock) -> None:
         self._clock = clock
         self._failures: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
         """Their number, and when the last one was."""
@@ -64,7 +63,7 @@ class Throttle:
         costs = self._begin(pair, browser)
         try:
             yield
-        except Unauthorized:
+        except errors.Unauthorized:
             raise
         except BaseException:
             self._end(costs)

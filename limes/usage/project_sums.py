@@ -19,10 +19,8 @@ from limes.db.compiled import Select, any_of
 from limes.db.query import Node, Query, R, made, mapping, rows
 from limes.projects.models import Domain, Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.projects.queries import FAILING_SINCE, PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
-from limes.quota.models import TemporaryQuota
-from limes.quota.queries import ProjectResourceRow
+from limes.quota import models, queries, temporary_queries
 from limes.quota.temporary import TemporaryQuota as Temporary
-from limes.quota.temporary_queries import TEMPORARY_COLUMNS, temporary_of
 
 
 class ProjectAZRow(NamedTuple):
@@ -44,11 +42,11 @@ class ProjectServiceRow(NamedTuple):
     scraped_at: float | None
     failing_since: float | None
     resource_name: str | None
-    resource: ProjectResourceRow | None
+    resource: queries.ProjectResourceRow | None
     temporary: Temporary | None
 
 
-_COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
+_COLUMNS = tuple(getattr(ProjectResource, name) for name in queries.ProjectResourceRow._fields)
 
 
 def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[int] | None], list[R]]:
@@ -61,7 +59,7 @@ def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[i
 
 
 # of these projects, or of all projects of a domain, in no particular order
-project_resources = _of_projects(ProjectResourceRow, ProjectResource)
+project_resources = _of_projects(queries.ProjectResourceRow, ProjectResource)
 project_azs = _of_projects(ProjectAZRow, ProjectAZResource)
 
 
@@ -86,21 +84,21 @@ def _service_row(*row: Any) -> ProjectServiceRow:
         scraped_at,
         failing_since,
         resource_name,
-        None if resource[0] is None else ProjectResourceRow._make(resource),
-        None if temporary[0] is None else temporary_of(*temporary),
+        None if resource[0] is None else queries.ProjectResourceRow._make(resource),
+        None if temporary[0] is None else temporary_queries.temporary_of(*temporary),
     )
 
 
 _KINDS = (*get_type_hints(ProjectRow).values(), str, bool, float | None, float | None, str | None)
 
 
-@made(_service_row, *_KINDS, *[Any] * (_FIGURES + len(TEMPORARY_COLUMNS)), prepare=True)
+@made(_service_row, *_KINDS, *[Any] * (_FIGURES + len(temporary_queries.TEMPORARY_COLUMNS)), prepare=True)
 def project_services(domain_uuid: str, uuid: str) -> Node:
     """All services and resources of one project; nothing if that domain has no such project. A join with all services:
     one statement, which is its own snapshot, reads everything."""
     service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
-    temporary = (TemporaryQuota.project == Project.id) & (TemporaryQuota.resource == Resource.id)
+    temporary = (models.TemporaryQuota.project == Project.id) & (models.TemporaryQuota.resource == Resource.id)
     return (
         Project.select(
             *PROJECT_COLUMNS,
@@ -110,14 +108,14 @@ def project_services(domain_uuid: str, uuid: str) -> Node:
             FAILING_SINCE,
             Resource.name,
             *_COLUMNS,
-            *TEMPORARY_COLUMNS,
+            *temporary_queries.TEMPORARY_COLUMNS,
         )
         .join(Domain)
         .join(Service, JOIN.CROSS)
         .join(ProjectService, JOIN.LEFT_OUTER, on=service)
         .join(Resource, JOIN.LEFT_OUTER, on=Resource.service == Service.id)
         .join(ProjectResource, JOIN.LEFT_OUTER, on=resource)
-        .join(TemporaryQuota, JOIN.LEFT_OUTER, on=temporary)
+        .join(models.TemporaryQuota, JOIN.LEFT_OUTER, on=temporary)
         .where(Project.uuid == uuid, Domain.uuid == domain_uuid)
     )
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from peewee import AutoField, BooleanField
 
 from limes.catalog.models import Resource
-from limes.db.base import BaseModel
+from limes.db import base, watch
 from limes.db.engine import Engine
-from limes.db.watch import unlimited
 from limes.projects.models import ProjectResource
 from limes.usage import project_sums
 from limes.usage import sums as kept_sums
@@ -49,7 +48,7 @@ def rebuild_sums(engine: Engine) -> None:
     if kept_sums.are_kept(engine):
 
         def rebuild() -> None:
-            with unlimited(engine.db.connection()):
+            with watch.unlimited(engine.db.connection()):
                 # SQL text: a setting of the session, and a function of the schema
                 engine.rows("SET LOCAL statement_timeout = 0; SELECT limes_rebuild_sums()")
 
@@ -104,7 +103,7 @@ def fold_sums(engine: Engine) -> None:
         engine.atomic(partial(engine.execute, text))
 
 
-def _fold(model: type[BaseModel], others: Sequence[str]) -> str:
+def _fold(model: type[base.BaseModel], others: Sequence[str]) -> str:
     """`others` are the columns that a sum is by, besides the domain."""
     table, keys = model._meta.table_name, ("domain_id", *others)
     fields = [field for field in model._meta.sorted_fields if not isinstance(field, (AutoField, BooleanField))]

@@ -14,8 +14,7 @@ import peewee
 from peewee import Case, Select, Value, fn
 
 from limes.catalog.catalog import ANY_AZ
-from limes.commitments.commitment import LIVE, Status
-from limes.commitments.models import Commitment
+from limes.commitments import commitment, models
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, Query, mapping, rows
@@ -122,12 +121,12 @@ def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str
     return {(resource, az): total.usage for (_, resource, az), total in sums.items()}
 
 
-_STATUSES = sorted(status.value for status in LIVE)
+_STATUSES = sorted(status.value for status in commitment.LIVE)
 
 
 @mapping(tuple[int, int, str, str, str], int)
 def _committed_sums(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
-    row, kept, names = Commitment, CommitmentSum, ("resource_id", "az", "status", "duration")
+    row, kept, names = models.Commitment, CommitmentSum, ("resource_id", "az", "status", "duration")
     parts: Any = kept.select(kept.domain_id, *(getattr(kept, name) for name in names), kept.amount)
     parts = parts.where(any_of(kept.resource_id, resources), _is_kept_among(kept, by, among))
     minus = Value(0) - row.amount
@@ -144,8 +143,8 @@ committed_sums = _kept(_committed_sums, project_sums.committed_sums)
 
 def _with_ended(resources: Sequence[int], now: float) -> Any:
     """Selects the projects and resources with confirmed commitments that have ended, which are few."""
-    row = Commitment
-    is_over = (row.status == Status.CONFIRMED.value, row.expires_at <= now, any_of(row.resource, resources))
+    row = models.Commitment
+    is_over = (row.status == commitment.Status.CONFIRMED.value, row.expires_at <= now, any_of(row.resource, resources))
     return row.select(row.project, row.resource).where(*is_over).distinct().alias("ended")
 
 
@@ -156,7 +155,7 @@ def _same_pair(table: Any, pair: Any) -> Any:
 def _corrections(resources: Sequence[int], now: float, *, is_pooled: bool) -> tuple[Any, Any]:
     """Selects what to add to kept figures of what is unused, by project, resource and AZ: what it is now where
     commitments have ended, and the kept figures of the same projects and resources, to be subtracted."""
-    row, usage, kept = Commitment, ProjectAZResource, UnusedCommitment
+    row, usage, kept = models.Commitment, ProjectAZResource, UnusedCommitment
     pairs, other, third = (_with_ended(resources, now) for _ in range(3))
 
     def az(column: Any) -> Any:
@@ -165,7 +164,7 @@ def _corrections(resources: Sequence[int], now: float, *, is_pooled: bool) -> tu
     committed = (
         row.select(row.project, row.resource, az(row.az), row.amount)
         .join(pairs, on=_same_pair(row, pairs))
-        .where(row.status == Status.CONFIRMED.value, row.expires_at > now)
+        .where(row.status == commitment.Status.CONFIRMED.value, row.expires_at > now)
     )
     used = usage.select(usage.project_id, usage.resource_id, az(usage.az), Value(0) - usage.usage).join(
         other, on=_same_pair(usage, other)

@@ -22,9 +22,7 @@ from prometheus_client import Gauge, Histogram
 from limes.auth.context import Authenticator, Identity
 from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
-from limes.kernel import logs
-from limes.kernel.errors import Unauthorized
-from limes.kernel.system import Clock, IdSource
+from limes.kernel import errors, logs, system
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
@@ -157,7 +155,7 @@ class RequestIdMiddleware:
     """Gives each request an id of its own, and adds a well-formed global one to the log lines. The answer's
     `x-openstack-request-id` is always our own. A malformed global id is ignored."""
 
-    ids: IdSource
+    ids: system.IdSource
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         local = f"req-{self.ids.uuid()}"
@@ -172,7 +170,7 @@ class AccessLogMiddleware:
     """One log line and one count for each answered request. Query strings are left out: they may carry secrets."""
 
     app_name: str
-    clock: Clock
+    clock: system.Clock
     quiet_paths: frozenset[str] = frozenset()
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
@@ -260,12 +258,12 @@ class AuthMiddleware:
             resp.set_header("cache-control", self.cache_control)
         try:
             req.context.identity = self.authenticator.authenticate(req.env)
-        except Unauthorized as error:
+        except errors.Unauthorized as error:
             resp.set_header("WWW-Authenticate", self.authenticator.challenge())
             log.info("%s %s: not let in: %s", req.method, req.path, error)
             if self.refusal is None:
                 raise
-            raise Unauthorized(self.refusal) from None
+            raise errors.Unauthorized(self.refusal) from None
 
 
 class ReplicaConnectionMiddleware(ConnectionMiddleware):

@@ -14,9 +14,8 @@ from falcon.constants import COMBINED_METHODS
 from falcon.routing import CompiledRouter
 
 from limes.auth.policy import Rule
+from limes.web import encoding, errors
 from limes.web.call import Answer, Call
-from limes.web.encoding import dump
-from limes.web.errors import answer_text
 
 Responder = Callable[..., None]
 
@@ -73,7 +72,7 @@ class JsonApi(Api[AnyOperation, AnyCall]):
         for name, value in answer.headers.items():
             resp.set_header(name, value)
         if answer.text is not None:
-            answer_text(resp, answer.status, answer.text)
+            errors.answer_text(resp, answer.status, answer.text)
         elif answer.page is not None:
             resp.content_type = "text/html; charset=utf-8"
             resp.text = answer.page
@@ -82,7 +81,7 @@ class JsonApi(Api[AnyOperation, AnyCall]):
             resp.stream = answer.stream
         elif answer.data is not None or answer.document is not None:
             resp.content_type = falcon.MEDIA_JSON
-            resp.data = dump(answer.document) if answer.data is None else answer.data
+            resp.data = encoding.dump(answer.document) if answer.data is None else answer.data
 
 
 def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Table[AnyOperation]) -> None:

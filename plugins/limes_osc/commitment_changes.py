@@ -8,13 +8,11 @@ from urllib.parse import quote
 
 from osc_lib.exceptions import CommandError
 
+from limes_osc import names, quota, values
 from limes_osc.base import InProject, LimesCommand, Listing, add_resource, exclusive, option, read_pair
 from limes_osc.client import Json, Refused
 from limes_osc.columns import Columns, named
 from limes_osc.commitments import OFFERS, OneCommitment, OneOfProject, add_id
-from limes_osc.names import read_inventory
-from limes_osc.quota import add_yes_option, confirm
-from limes_osc.values import parse_amount, unit_of
 
 _add_ids = option("ids", metavar="<id>", type=int, nargs="+", help="IDs of the commitments")
 _add_amount = option("--amount", help="Only a part, such as 10 or 200GiB (default: all of it)")
@@ -22,7 +20,11 @@ _add_amount = option("--amount", help="Only a part, such as 10 or 200GiB (defaul
 
 def _amount_of(args: argparse.Namespace, commitment: Json) -> int:
     """Returns the amount in the unit of the commitment. Raises `CommandError`."""
-    return int(commitment["amount"]) if args.amount is None else parse_amount(args.amount, unit_of(commitment))
+    return (
+        int(commitment["amount"])
+        if args.amount is None
+        else values.parse_amount(args.amount, values.unit_of(commitment))
+    )
 
 
 _add_changes = exclusive(
@@ -113,7 +115,7 @@ class ListConversions(Listing):
         try:
             return list(self.limes.get(rates_path(service, resource))["conversions"])
         except Refused as refused:
-            inventory = read_inventory(self.limes)
+            inventory = names.read_inventory(self.limes)
             problem = inventory.why_unknown(service, resource) if inventory is not None else ""
             raise (CommandError(f"{service}/{resource}: {problem}") if problem else refused) from None
 
@@ -121,12 +123,12 @@ class ListConversions(Listing):
 class DeleteCommitments(InProject):
     """Delete commitments that are not confirmed"""
 
-    options = [_add_ids, add_yes_option]
+    options = [_add_ids, quota.add_yes_option]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` with the ones that could not be deleted; the others are."""
         path = self.path(parsed_args)
-        confirm(parsed_args, f"Delete {len(parsed_args.ids)} commitments?")
+        quota.confirm(parsed_args, f"Delete {len(parsed_args.ids)} commitments?")
         failed = []
         for number in parsed_args.ids:
             try:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from osc_lib.exceptions import CommandError
 
 from limes.kernel.units import Unit
+from limes_osc import commitments, names, quota_changes
 from limes_osc.base import InProject, LimesShowOne, add_resource, add_unit, option, time_option
 from limes_osc.client import Json, Refused, document_of
 from limes_osc.columns import Cell, Columns, Row, Text, at, exact_amount
-from limes_osc.commitments import OneOfProject
-from limes_osc.names import suggest
-from limes_osc.quota_changes import resources_of, why_missing
 from limes_osc.values import Amount, Moment, exact, iso_after, parse_amount, unit_of
 
 ANY = "any"
@@ -74,12 +72,12 @@ class WantedCommitment(InProject):
     def _resource(self, path: str, service: str, name: str) -> Json:
         """Returns the project's report of the resource. Raises `CommandError` if one cannot commit to it."""
         report = self.limes.get(path, [("service", service), ("resource", name)])["project"]
-        resource = resources_of(report).get((service, name))
+        resource = quota_changes.resources_of(report).get((service, name))
         if resource is None:
-            raise CommandError(f"{service}/{name}: {why_missing(self.limes, service, name, report)}")
+            raise CommandError(f"{service}/{name}: {quota_changes.why_missing(self.limes, service, name, report)}")
         if "commitment_config" in resource:
             return resource
-        known = resources_of(self.limes.get(path)["project"])
+        known = quota_changes.resources_of(self.limes.get(path)["project"])
         others = ["/".join(ref) for ref, each in known.items() if "commitment_config" in each]
         hint = f"but to {', '.join(others)}" if others else "nor to any other resource"
         raise CommandError(f"{service}/{name}: there are no commitments to it ({hint})")
@@ -93,7 +91,7 @@ def _zone(given: str | None, zones: list[str] | None, name: str) -> str:
         return given
     if zones == [ANY]:
         raise CommandError(f"--az {given}: commitments to {name} are for all availability zones together; leave it out")
-    raise CommandError(f"--az {given}: one cannot commit to {name} there; {suggest(given, zones)}")
+    raise CommandError(f"--az {given}: one cannot commit to {name} there; {names.suggest(given, zones)}")
 
 
 def _only(option: str, choices: list[str]) -> str:
@@ -154,7 +152,7 @@ _ANOTHER_MAY_WORK = ("not enough capacity", "this commitment needs a `confirm_by
 """How refusals begin that another amount or time would avoid."""
 
 
-class CreateCommitment(WantedCommitment, OneOfProject):
+class CreateCommitment(WantedCommitment, commitments.OneOfProject):
     """Commit to an amount of a resource for a time"""
 
     options = [

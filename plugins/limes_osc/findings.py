@@ -4,11 +4,9 @@ import argparse
 from collections.abc import Iterable, Mapping
 
 from limes.kernel.units import Unit
+from limes_osc import client, quota_changes, values
 from limes_osc.base import InScope, Listing, add_filters, add_long, add_unit, option, selected
-from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Text, at, exact_amount, named, shown
-from limes_osc.quota_changes import temporary_quota
-from limes_osc.values import Amount, unit_of
 
 _WORDS = {
     "backend_unreachable": "does not answer",
@@ -31,12 +29,12 @@ _WORDS = {
 """What an alert or an inconsistency says to people, with the names of its figures."""
 
 
-def _kind(finding: Json, wanted: Unit | None) -> Text:
+def _kind(finding: client.Json, wanted: Unit | None) -> Text:
     words, kind = {**finding, **finding.get("commitment", {})}, finding["kind"]
     for name in ("quota", "projects_quota", "usage", "backend_quota", "amount"):
         if words.get(name) is not None:
-            words[name] = Amount(words[name], unit_of(finding), wanted, exactly=True).human_readable()
-    if end := temporary_quota(finding):
+            words[name] = values.Amount(words[name], values.unit_of(finding), wanted, exactly=True).human_readable()
+    if end := quota_changes.temporary_quota(finding):
         words["end"] = end.human_readable()
     return Text(kind, _WORDS[kind].format_map(words) if kind in _WORDS else None)
 
@@ -74,7 +72,7 @@ class ListAlerts(InScope, Listing):
         hidden={"Project ID", "Domain Name", "Since", "Quota", "Usage", "Commitment", "Amount", "Message"},
     )
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         """Each with the times and the message of what it is about."""
         for alert in self.found(args, f"{self.path(args)}/alerts", "alerts", limit=args.limit):
             commitment, temporary = alert.get("commitment", {}), alert.get("temporary_quota", {})
@@ -99,7 +97,7 @@ class ListInconsistencies(Listing):
         hidden={"Project ID", "Quota", "Projects Quota", "Usage", "Backend Quota"},
     )
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         """Of all three kinds. Each has a domain and a quota, whosever it is."""
         for kind, findings in self.query(args, "/inconsistencies")["inconsistencies"].items():
             for finding in selected(args, findings):
@@ -108,7 +106,7 @@ class ListInconsistencies(Listing):
                 yield {**finding, "kind": kind, "domain": domain, "quota": quota}
 
 
-def _project_name(group: Json, _: Unit | None) -> Text:
+def _project_name(group: client.Json, _: Unit | None) -> Text:
     name, affected = group["project"]["name"], group["affected_projects"]
     return Text(name, f"{name} and {affected - 1} more" if affected > 1 else name, width=20)
 
@@ -132,7 +130,7 @@ class ListScrapeErrors(Listing):
         unit=False,
     )
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         """One for each group of projects; the first of them is named."""
         groups = self.found(args, "/admin/scrape-errors", "scrape_errors")
         return ({"affected_projects": 1, **group} for group in groups)

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from limes.kernel.units import Unit
+from limes_osc import client, quota_changes
 from limes_osc.base import PAGING, Listing, OfDomain, OfProject, Targeted, add_filters, add_long, add_unit
-from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Text, amount, at, named
-from limes_osc.quota_changes import temporary_quota
 from limes_osc.values import NO_LIMIT, Amount, exact, unit_of
 
 _STEPS = {"needed": "needed now", "recent-usage": "recent usage", "base": "base quota"}
@@ -17,7 +16,7 @@ _NO_RULE = "amount"
 """The rule of bounds that are only the smallest or largest amount there is."""
 
 
-def _value(key: str, change: Json, wanted: Unit | None) -> Amount | bool | None:
+def _value(key: str, change: client.Json, wanted: Unit | None) -> Amount | bool | None:
     value: int | bool | None = change[key]
     if value is None or isinstance(value, bool):
         return value
@@ -43,7 +42,7 @@ class ShowHistory(Targeted, Listing):
         notable={"What": lambda change: change["What"] != "quota"},
     )
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         return self.found(args, f"{self.path(args)}/history", "history", limit=args.limit, marker=args.marker)
 
 
@@ -58,7 +57,7 @@ class ShowProjectHistory(OfProject, ShowHistory):
 class Bound(Amount):
     """The smallest or largest quota that is possible. People see the rule behind it: `126 (domain quota)`."""
 
-    def __init__(self, bound: Json, unit: Unit, wanted: Unit | None) -> None:
+    def __init__(self, bound: client.Json, unit: Unit, wanted: Unit | None) -> None:
         super().__init__(bound["quota"], unit, wanted, exactly=True)
         self._rule = bound["rule"]
 
@@ -69,7 +68,7 @@ class Bound(Amount):
         return NO_LIMIT if self.machine_readable() else text
 
 
-def _made_of(entry: Json, _: Unit | None) -> Text | None:
+def _made_of(entry: client.Json, _: Unit | None) -> Text | None:
     if "growth" not in entry:
         return None
     steps, unit = entry["growth"]["steps"], unit_of(entry)
@@ -77,7 +76,7 @@ def _made_of(entry: Json, _: Unit | None) -> Text | None:
     return Text(steps, "\n".join(parts))
 
 
-def _raised_by(entry: Json, _: Unit | None) -> Text | None:
+def _raised_by(entry: client.Json, _: Unit | None) -> Text | None:
     advice = entry.get("growth", {}).get("raised_by")
     return Text(advice, "\n".join(one["message"] for one in advice)) if advice else None
 
@@ -101,7 +100,7 @@ class ExplainQuotas(Targeted, Listing):
             "Service": "service",
             "Resource": "resource",
             **_FIGURES,
-            "Temporary": temporary_quota,
+            "Temporary": quota_changes.temporary_quota,
             "Constraint": "constraint",
             "Min": lambda entry, wanted: Bound(entry["min_acceptable_quota"], unit_of(entry), wanted),
             "Min Rule": "min_acceptable_quota.rule",
@@ -116,7 +115,7 @@ class ExplainQuotas(Targeted, Listing):
         notable=dict.fromkeys(("Min Rule", "Max Rule"), lambda _: False),  # they are behind the bounds
     )
 
-    def entries(self, args: argparse.Namespace) -> Iterator[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterator[client.Json]:
         return map(self.warned, self.found(args, f"{self.path(args)}/explain", "explanations"))
 
 

@@ -5,16 +5,13 @@ from collections.abc import Iterable
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc import base
-from limes_osc.client import Json
+from limes_osc import base, client, quota_changes, reports
 from limes_osc.columns import Cell, Columns
 from limes_osc.quota import SetQuotas, SimulateQuotas, add_grant_option, confirm, wants_bounds
-from limes_osc.quota_changes import read_term
-from limes_osc.reports import REPORT, LimesReport
 
 
-class ShowReport(base.Targeted, LimesReport):
-    options = [*REPORT]
+class ShowReport(base.Targeted, reports.LimesReport):
+    options = [*reports.REPORT]
 
     def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
         report = self.read(parsed_args, self.path(parsed_args))[self.level]
@@ -33,10 +30,10 @@ class ShowCluster(ShowReport):
         return "/clusters/current"
 
 
-class ListDomains(LimesReport):
+class ListDomains(reports.LimesReport):
     """List quota and usage of all domains"""
 
-    options = [*REPORT, *base.PAGING]
+    options = [*reports.REPORT, *base.PAGING]
 
     def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
         domains = self.read(parsed_args, "/domains", limit=parsed_args.limit, marker=parsed_args.marker)["domains"]
@@ -61,7 +58,7 @@ class DiscoverDomains(base.Listing):
     nothing = "No new domains."
     columns = Columns({"Domain ID": "id"}, unit=False)
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         return self.limes.discover("/domains/discover", "new_domains")
 
 
@@ -71,10 +68,10 @@ _add_whose = base.exclusive(
 )
 
 
-class ListProjects(LimesReport):
+class ListProjects(reports.LimesReport):
     """List quota and usage of a domain's projects"""
 
-    options = [_add_whose, *REPORT, *base.PAGING]
+    options = [_add_whose, *reports.REPORT, *base.PAGING]
 
     def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
         path, whose = "/projects", dict[str, Cell]()
@@ -108,7 +105,12 @@ class SetProject(base.OfProject, SetQuotas):
         if wanted is None:
             super().take_action(parsed_args)
             return
-        if parsed_args.set or parsed_args.quota_set or wants_bounds(parsed_args) or read_term(parsed_args):
+        if (
+            parsed_args.set
+            or parsed_args.quota_set
+            or wants_bounds(parsed_args)
+            or quota_changes.read_term(parsed_args)
+        ):
             raise CommandError("quotas and bursting cannot be set in the same request")
         path = self.path(parsed_args)
         report, condition = self.limes.get_with_condition(path, [("service", "")])
@@ -144,5 +146,5 @@ class DiscoverProjects(base.Listing):
     options = [base.add_domain_option]
     columns = Columns({"Project ID": "id"}, unit=False)
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         return self.limes.discover(f"{self.scopes.domain_path(args.domain)}/projects/discover", "new_projects")

@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 from osc_lib.exceptions import CommandError
 
 from limes.kernel.units import Unit
+from limes_osc import client, values
 from limes_osc import quota_changes as changes
 from limes_osc.base import Listing, Targeted, add_unit, option, read_pair, repeated, titled
-from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import Columns, Text, exact_amount, named
-from limes_osc.values import AmountError, exact, parse_amount, unit_of
 
 _NONE = "none"
 """What takes a limit away."""
@@ -54,7 +53,7 @@ class Bound:
     def word(self, value: int | bool | None) -> str:
         if isinstance(value, bool):
             return "forbidden" if value else "allowed"
-        return _NONE if value is None else exact(value, self.unit)
+        return _NONE if value is None else values.exact(value, self.unit)
 
 
 class BoundsChange:
@@ -73,13 +72,13 @@ class BoundsChange:
             raise CommandError("\n".join(missing))
         self.bounds = [self._bound(ref, known[ref], new) for ref, new in wanted.items()]
 
-    def _bound(self, ref: changes.Ref, resource: Json, new: str | bool) -> Bound:
-        unit = unit_of(resource)
+    def _bound(self, ref: changes.Ref, resource: client.Json, new: str | bool) -> Bound:
+        unit = values.unit_of(resource)
         if isinstance(new, bool):
             return Bound(ref, unit, resource.get(self._field, False), new)
         try:
-            limit = None if new.strip().lower() == _NONE else parse_amount(new, unit)
-        except AmountError as error:
+            limit = None if new.strip().lower() == _NONE else values.parse_amount(new, unit)
+        except values.AmountError as error:
             raise CommandError(f"{'/'.join(ref)}: {error}; or {_NONE}") from None
         return Bound(ref, unit, resource.get(self._field), limit)
 
@@ -117,7 +116,7 @@ def wants_bounds(args: argparse.Namespace) -> bool:
     return any(getattr(args, name, None) for name in names)
 
 
-def _wanted_bounds(limes: LimesClient, args: argparse.Namespace) -> tuple[str, Mapping[changes.Ref, str | bool]]:
+def _wanted_bounds(limes: client.LimesClient, args: argparse.Namespace) -> tuple[str, Mapping[changes.Ref, str | bool]]:
     """Returns the field of the bounds, with the limits as texts, or whether growth is to be forbidden. Raises
     `CommandError`."""
     grants = list(getattr(args, "min_quota", ()))
@@ -162,7 +161,7 @@ class QuotaChange:
         self._body = {command.level: changes.services_of(self.changes, self._term)}
         path = f"{self._path}/simulate-put"
         answer = limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
-        self.answer = document_of(answer)
+        self.answer = client.document_of(answer)
         self.refusals = {
             (each["service_type"], each["resource_name"]): changes.Refusal(
                 each["message"], each.get("min_acceptable_quota"), each.get("max_acceptable_quota")
@@ -170,7 +169,7 @@ class QuotaChange:
             for each in self.answer.get("unacceptable_resources", ())
         }
         self.ends = {
-            (entry["service_type"], entry["name"]): changes.Temporary(entry["temporary_quota"], unit_of(entry))
+            (entry["service_type"], entry["name"]): changes.Temporary(entry["temporary_quota"], values.unit_of(entry))
             for entry in self.answer.get("temporary_quotas", ())
         }
 
@@ -262,7 +261,7 @@ class SimulateQuotas(Targeted, Listing):
         """The exit code is 1 if something would be refused."""
         return super().run(parsed_args) or int(self._refused)
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         wanted = QuotaChange(self, args)
         self._refused = bool(wanted.refusals)
         self.warned(wanted.answer)

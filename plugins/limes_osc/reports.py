@@ -6,21 +6,9 @@ from functools import partial
 from typing import Any
 
 from limes.kernel.units import Unit
-from limes_osc.base import (
-    LimesLister,
-    Options,
-    Table,
-    add_filters,
-    add_long,
-    add_unit,
-    filters_of,
-    option,
-    pairs_of,
-    selects,
-)
+from limes_osc import base, quota_changes
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Row, Text, age, amount, at, named, shown, value_at
-from limes_osc.quota_changes import temporary_quota
 from limes_osc.values import Amount, unit_of
 
 _PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
@@ -91,21 +79,21 @@ _DESCRIPTION: dict[str, Cell] = {
 }
 
 
-REPORT: Options = (
-    *(add_filters, add_unit, add_long),
-    option("--per-az", action="store_true", help="One row for each availability zone"),
-    option("--detail", action="store_true", help="Show what backends report on single objects"),
+REPORT: base.Options = (
+    *(base.add_filters, base.add_unit, base.add_long),
+    base.option("--per-az", action="store_true", help="One row for each availability zone"),
+    base.option("--detail", action="store_true", help="Show what backends report on single objects"),
 )
 
 
-class LimesReport(LimesLister):
+class LimesReport(base.LimesLister):
     def read(self, args: argparse.Namespace, path: str, **values: Any) -> Json:
-        query = [*filters_of(args), *pairs_of({"detail": "" if args.detail else None, **values})]
+        query = [*base.filters_of(args), *base.pairs_of({"detail": "" if args.detail else None, **values})]
         return self.limes.get(path, query, _PER_AZ if args.per_az else {})
 
     def report(
         self, args: argparse.Namespace, level: str, reports: Iterable[Json], whose: Mapping[str, Cell] | None = None
-    ) -> Table:
+    ) -> base.Table:
         """Returns the rows of reports of a level (`cluster`, ...), with `whose` in front of each."""
         columns = columns_of(level, args, whose or {})
         entries = (entry for report in reports for entry in _entries(report, args))
@@ -117,7 +105,7 @@ def _entries(report: Json, args: argparse.Namespace) -> Iterator[Json]:
     for service in report["services"]:
         scraped_at = service.get("scraped_at", service.get("min_scraped_at"))
         for resource in service["resources"]:
-            if selects(args, service["type"], resource["name"]):
+            if base.selects(args, service["type"], resource["name"]):
                 entry = {"report": report, "service": service, "resource": resource, "scraped_at": scraped_at}
                 entry["unit"] = resource.get("unit", "")
                 if args.per_az:
@@ -136,7 +124,7 @@ def columns_of(level: str, args: argparse.Namespace, whose: Mapping[str, Cell]) 
         special: dict[str, Cell] = {"Usable Quota": _usable_quota, "Backend Quota": _backend_quota}
         figures |= {title: cell for title, cell in special.items() if title in figures}
         if level != "cluster":
-            figures["Temporary"] = lambda entry, _: temporary_quota(entry["resource"])
+            figures["Temporary"] = lambda entry, _: quota_changes.temporary_quota(entry["resource"])
         if level == "project":
             figures["Autogrowth"] = lambda entry, _: "forbidden" if entry["resource"].get("forbid_autogrowth") else None
     if args.detail and level in _PARTS:

@@ -7,13 +7,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc import base
+from limes_osc import base, names, quota, quota_changes, values
 from limes_osc.client import Json, Refused
 from limes_osc.columns import Columns, Row, Text, at, named, shown
-from limes_osc.names import domain_path, project_path
-from limes_osc.quota import add_set_option
-from limes_osc.quota_changes import Ref, add_quota_set_option, plan, read_wanted_quotas, services_of
-from limes_osc.values import Moment, exact, unit_of
 
 EVERYWHERE = "/quota-requests"
 """The path of all requests."""
@@ -24,13 +20,13 @@ def _wanted(entries: list[Json]) -> Text:
     """What is asked for: `compute/cores: 20 -> 40`; for programs a list of objects."""
     lines = []
     for entry in entries:
-        unit, granted = unit_of(entry), entry.get("granted_quota")
+        unit, granted = values.unit_of(entry), entry.get("granted_quota")
         text = f"{entry['service']}/{entry['resource']}"
         if entry["what"] != "quota":
             text += f" ({entry['what'].replace('_', ' ')})"
-        text += f": {exact(entry['present_quota'], unit)} -> {exact(entry['wanted_quota'], unit)}"
+        text += f": {values.exact(entry['present_quota'], unit)} -> {values.exact(entry['wanted_quota'], unit)}"
         if granted is not None and granted != entry["wanted_quota"]:
-            text += f" (granted: {exact(granted, unit)})"
+            text += f" (granted: {values.exact(granted, unit)})"
         lines.append(text + (f" (by rule {entry['rule']})" if "rule" in entry else ""))
     return Text(entries, "\n".join(lines), width=0)
 
@@ -40,7 +36,7 @@ def _conversation(events: list[Json]) -> Text:
     lines = []
     for event in events:
         author, text = event["author"], f": {event['text']}" if event["text"] else ""
-        head = f"{Moment(event['at']).to_the_second()} {author['name'] or author.get('id', '')}"
+        head = f"{values.Moment(event['at']).to_the_second()} {author['name'] or author.get('id', '')}"
         lines.append(f"{head}: {event['kind'].replace('_', ' ')}{text}")
     return Text(events, "\n".join(lines), width=0)
 
@@ -117,7 +113,7 @@ def find_path(command: base.LimesCommand, number: int) -> str:
             raise
         if found and found[0]["id"] == number:
             domain_id, project = found[0]["domain"]["id"], found[0].get("project")
-            path = project_path(domain_id, project["id"]) if project else domain_path(domain_id)
+            path = names.project_path(domain_id, project["id"]) if project else names.domain_path(domain_id)
             return f"{path}{EVERYWHERE}/{number}"
     raise CommandError(f"there is no request {number}, or not for this user")
 
@@ -138,7 +134,7 @@ class CreateRequest(base.LimesShowOne):
     """Ask for more quota of a project, or of a domain"""
 
     options = [
-        *(add_set_option, add_quota_set_option, _add_reason),
+        *(quota.add_set_option, quota_changes.add_quota_set_option, _add_reason),
         base.time_option("--until", help="Until when it is wanted (ISO 8601 or UNIX time)"),
         base.time_option("--from", dest="starts_at", help="From when it is wanted (with --until; default: now)"),
         base.add_project_option,
@@ -155,12 +151,12 @@ class CreateRequest(base.LimesShowOne):
         fields = {"reason": args.reason, "until": args.until, "from": args.starts_at, "quota_set": args.quota_set}
         document = {name: value for name, value in fields.items() if value is not None}
         if args.set or args.quota_set is None:
-            document |= _services(self, read_wanted_quotas(self.limes, args.set), path)
+            document |= _services(self, quota_changes.read_wanted_quotas(self.limes, args.set), path)
         request = self.send("POST", f"{path}{EVERYWHERE}", {"quota_request": document})["quota_request"]
         return REQUEST.row(request) | {"Conversation": _conversation(request["conversation"])}
 
 
-def _services(command: base.LimesShowOne, wanted: dict[Ref, str], path: str) -> Json:
+def _services(command: base.LimesShowOne, wanted: dict[quota_changes.Ref, str], path: str) -> Json:
     """Returns what `--set` asks for, in a body. Requests are about the quotas that come after those for a time."""
     report = command.limes.get(path)["project" if "/projects/" in path else "domain"]
     for service in report["services"]:
@@ -168,7 +164,7 @@ def _services(command: base.LimesShowOne, wanted: dict[Ref, str], path: str) -> 
             before = resource.get("temporary_quota", {}).get("quota_before")
             if before is not None:
                 resource["quota"] = before
-    return services_of(plan(command.limes, wanted, report), {})
+    return quota_changes.services_of(quota_changes.plan(command.limes, wanted, report), {})
 
 
 class Decision(OneRequest):
@@ -189,13 +185,13 @@ class Decision(OneRequest):
 class ApproveRequest(Decision):
     """Approve a request for more quota, or a part of it with --set"""
 
-    options = [add_set_option, _add_comment]
+    options = [quota.add_set_option, _add_comment]
     verb = "approve"
 
     def body(self, args: argparse.Namespace) -> Json:
         body = super().body(args)
         if args.set:
-            wanted = read_wanted_quotas(self.limes, args.set)
+            wanted = quota_changes.read_wanted_quotas(self.limes, args.set)
             body |= _services(self, wanted, find_path(self, args.id).partition(EVERYWHERE)[0])
         return body
 

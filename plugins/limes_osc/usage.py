@@ -8,34 +8,20 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from limes.kernel.units import Unit
 from limes_osc import base
+from limes_osc import columns as col
 from limes_osc.client import Json
-from limes_osc.columns import (
-    IN_ZONE,
-    WHOSE,
-    Cell,
-    Columns,
-    Text,
-    age,
-    amount,
-    at,
-    exact_amount,
-    is_some,
-    measured,
-    named,
-    shown,
-)
 from limes_osc.values import Amount, iso, rounded, short, unit_of
 
 
-def _amount_time(value: int, unit: Unit) -> Text:
+def _amount_time(value: int, unit: Unit) -> col.Text:
     """Amount-seconds: for people in hours, such as `336 h` or `3.3 TiB h`."""
     hours = value / 3600
     text = rounded(round(hours), unit) if unit.value else f"{hours:,.1f}".removesuffix(".0")
-    return Text(value, f"{text} h", width=0)
+    return col.Text(value, f"{text} h", width=0)
 
 
-def _time(name: str) -> Cell:
-    return lambda entry, _: Text(iso(entry[name]), short(entry[name]))
+def _time(name: str) -> col.Cell:
+    return lambda entry, _: col.Text(iso(entry[name]), short(entry[name]))
 
 
 class ReportUsage(base.InScope, base.Listing):
@@ -67,19 +53,19 @@ class ReportUsage(base.InScope, base.Listing):
         base.repeated("--az", help="Only in this AZ; may be repeated; implies --per-az"),
         *(base.add_filters, base.add_long),
     ]
-    columns = Columns(
+    columns = col.Columns(
         {
-            **WHOSE,
-            **IN_ZONE,
-            **named(_time, "from", "until"),
-            **named(partial(measured, _amount_time), "used", "committed", "beyond_commitments"),
-            "Unknown": lambda entry, _: age(entry["unknown_seconds"]) if entry["unknown_seconds"] else None,
-            **named(exact_amount, "smallest", "largest", "last"),
+            **col.WHOSE,
+            **col.IN_ZONE,
+            **col.named(_time, "from", "until"),
+            **col.named(partial(col.measured, _amount_time), "used", "committed", "beyond_commitments"),
+            "Unknown": lambda entry, _: col.age(entry["unknown_seconds"]) if entry["unknown_seconds"] else None,
+            **col.named(col.exact_amount, "smallest", "largest", "last"),
             "State": lambda entry, _: "open" if "open" in entry else "closed",
             "Version": "version",
         },
         optional={"AZ", "Unknown"},
-        notable=dict.fromkeys(("Committed", "Beyond Commitments"), is_some("Committed")),
+        notable=dict.fromkeys(("Committed", "Beyond Commitments"), col.is_some("Committed")),
         hidden={"Domain ID", "Domain Name", "Project ID", "Until", "Smallest", "Largest", "Last", "State", "Version"},
     )
 
@@ -122,11 +108,15 @@ class ShowUsageHistory(base.InScope, base.Listing):
         ),
         *(_add_per_az, base.add_filters, base.add_long, base.add_unit),
     ]
-    columns = Columns(
-        {**_IN_ZONE, "Date": "date", **named(amount, "used", "largest", "last", "committed", "quota", "capacity")},
+    columns = col.Columns(
+        {
+            **_IN_ZONE,
+            "Date": "date",
+            **col.named(col.amount, "used", "largest", "last", "committed", "quota", "capacity"),
+        },
         optional={"AZ", "Quota", "Capacity"},
         hidden={"Largest", "Last"},
-        notable={"Committed": is_some("Committed")},
+        notable={"Committed": col.is_some("Committed")},
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
@@ -136,36 +126,36 @@ class ShowUsageHistory(base.InScope, base.Listing):
         return ({**each, **point} for each in base.selected(args, found["usage_history"]) for point in each[points])
 
 
-def _growth(value: float, unit: Unit) -> Text:
+def _growth(value: float, unit: Unit) -> col.Text:
     """An amount per day: for people to three digits."""
     if abs(value) < 10 and not unit.value:
-        return Text(value, f"{value:.3g}", width=0)
-    return Text(value, ("-" if value < 0 else "") + rounded(abs(round(value)), unit), width=0)
+        return col.Text(value, f"{value:.3g}", width=0)
+    return col.Text(value, ("-" if value < 0 else "") + rounded(abs(round(value)), unit), width=0)
 
 
-def _limit(each: Json, wanted: Unit | None) -> Text:
+def _limit(each: Json, wanted: Unit | None) -> col.Text:
     amount = Amount(each["amount"], unit_of(each), wanted)
-    return Text(each["limit"], f"{each['limit']}\n{amount.human_readable()}")
+    return col.Text(each["limit"], f"{each['limit']}\n{amount.human_readable()}")
 
 
-def _forecast(each: Json, _: Unit | None) -> Text:
+def _forecast(each: Json, _: Unit | None) -> col.Text:
     """For programs whether the limit is reached, and for people when: `in 5 weeks (3 to 9)`."""
     now = each["now"]
     if each.get("at", now + 1) <= now or each["usage"] >= each["amount"]:
-        return Text("reached", width=17)
+        return col.Text("reached", width=17)
     if "growth_per_day" not in each:
         missing = each["missing_days"]
-        return Text("unknown", f"needs {missing} more day{'s' if missing != 1 else ''} of data", 17)
+        return col.Text("unknown", f"needs {missing} more day{'s' if missing != 1 else ''} of data", 17)
     earliest = _ahead(each["earliest"], now) if each.get("earliest") else ""
     if "at" not in each:
-        return Text("none", "no end in sight" + (f"\n({earliest[3:]} or more)" if earliest else ""), 17)
+        return col.Text("none", "no end in sight" + (f"\n({earliest[3:]} or more)" if earliest else ""), 17)
     words = _ahead(each["at"], now)
     if "latest" not in each:
         words += f"\n({earliest.removeprefix('in ')} or more)"
     elif (latest := _ahead(each["latest"], now)) != earliest:
         (first, unit), (last, other) = (text.removeprefix("in ").split() for text in (earliest, latest))
         words += f"\n({first}{'' if unit == other else f' {unit}'} to {last} {other})"
-    return Text("expected", words, 17)
+    return col.Text("expected", words, 17)
 
 
 class ListForecasts(base.InScope, base.Listing):
@@ -173,16 +163,16 @@ class ListForecasts(base.InScope, base.Listing):
 
     nothing = "Nothing was measured so far."
     options = [_add_per_az, base.add_filters, base.add_long, base.add_unit]
-    columns = Columns(
+    columns = col.Columns(
         {
             **_IN_ZONE,
-            "Usage": amount("usage"),
-            "Growth per Day": measured(_growth, "growth_per_day.expected"),
-            "Lowest": measured(_growth, "growth_per_day.lowest"),
-            "Highest": measured(_growth, "growth_per_day.highest"),
+            "Usage": col.amount("usage"),
+            "Growth per Day": col.measured(_growth, "growth_per_day.expected"),
+            "Lowest": col.measured(_growth, "growth_per_day.lowest"),
+            "Highest": col.measured(_growth, "growth_per_day.highest"),
             "Limit": _limit,
-            "Amount": amount("amount"),
-            **named(at, "at", "earliest", "latest"),
+            "Amount": col.amount("amount"),
+            **col.named(col.at, "at", "earliest", "latest"),
             "Days": "days",
             "Forecast": _forecast,
         },
@@ -215,12 +205,12 @@ _PAGE = 10_000
 """The most that the server gives at once."""
 
 
-def _attributes(period: Json, _: Unit | None) -> Text:
+def _attributes(period: Json, _: Unit | None) -> col.Text:
     lines = []
     for name, value in sorted(period["attributes"].items()):
         is_amount = isinstance(value, dict) and set(value) == {"value", "unit"}
         lines.append(f"{name}: {value['value']} {value['unit']}" if is_amount else f"{name}: {value}")
-    return Text(period["attributes"], "\n".join(lines))
+    return col.Text(period["attributes"], "\n".join(lines))
 
 
 class ListLifetimes(base.InScope, base.LimesLister):
@@ -237,18 +227,18 @@ class ListLifetimes(base.InScope, base.LimesLister):
         base.option("--limit", metavar="<number>", type=int, help="At most this many periods (default: all)"),
         *(base.add_filters, base.add_long),
     ]
-    columns = Columns(
+    columns = col.Columns(
         {
-            **WHOSE,
-            **IN_ZONE,
-            "ID": lambda period, _: Text(period["id"], period["name"] or period["id"], width=18),
+            **col.WHOSE,
+            **col.IN_ZONE,
+            "ID": lambda period, _: col.Text(period["id"], period["name"] or period["id"], width=18),
             "Name": lambda period, _: period["name"] or None,
             "Attributes": _attributes,
-            **named(at, "first_seen_at", "began_at", "last_seen_at", "ended_at"),
-            "Seconds": shown(age, "seconds"),
+            **col.named(col.at, "first_seen_at", "began_at", "last_seen_at", "ended_at"),
+            "Seconds": col.shown(col.age, "seconds"),
         },
         optional={"Name", "Ended At"},
-        hidden={*WHOSE, "AZ", "Name", "First Seen At", "Began At", "Last Seen At", "Ended At"},
+        hidden={*col.WHOSE, "AZ", "Name", "First Seen At", "Began At", "Last Seen At", "Ended At"},
         unit=False,
     )
 

@@ -6,14 +6,13 @@ from typing import Any, ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import LimesShowOne, Listing, option
-from limes_osc.client import Json
+from limes_osc import base, client
 from limes_osc.columns import Columns, Row
 
 _PATH = "/mail-settings"
 
 
-class ShowIdentity(LimesShowOne):
+class ShowIdentity(base.LimesShowOne):
     """Show who you are logged in as: user, domain or project, and roles"""
 
     def row(self, args: argparse.Namespace) -> Row:
@@ -33,30 +32,30 @@ class ShowIdentity(LimesShowOne):
         }
 
 
-class ListMails(Listing):
+class ListMails(base.Listing):
     """List which kinds of mail Limes sends to the user of the token, and at which address"""
 
     columns = Columns({"Kind": "kind", "Sent": "sent", "Address": "address"}, optional={"Address"}, unit=False)
 
-    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
         settings = self.settings(args)["mail_settings"]
         address, kinds = settings["address"], settings["kinds"]
         is_sent = settings["sent"] and address is not None
         return ({**each, "sent": is_sent and each["sent"], "address": address} for each in kinds)
 
-    def settings(self, args: argparse.Namespace) -> Json:
+    def settings(self, args: argparse.Namespace) -> client.Json:
         """Returns the settings, in a change as they are afterwards."""
         return self.limes.get(_PATH)
 
 
 class _ChangeMails(ListMails):
     options = [
-        option("kinds", metavar="<kind>", nargs="*", help="Kind of mail, such as quota_used"),
-        option("--all", action="store_true", help="All mails, including kinds that are added later"),
+        base.option("kinds", metavar="<kind>", nargs="*", help="Kind of mail, such as quota_used"),
+        base.option("--all", action="store_true", help="All mails, including kinds that are added later"),
     ]
     is_sent: ClassVar[bool]
 
-    def settings(self, args: argparse.Namespace) -> Json:
+    def settings(self, args: argparse.Namespace) -> client.Json:
         if bool(args.kinds) == args.all:
             raise CommandError("name one or more kinds, or --all")
         wanted: dict[str, Any] = {"sent": self.is_sent} if args.all else {}

@@ -11,9 +11,8 @@ from typing import Any
 from pydantic import Field
 
 from limes import backends
-from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
+from limes_plugins.openstack import client, reports
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, CountedService, Snapshot
 
 RECORDS_PER_RECORDSET = 20
 """Designate counts single records as well. They get so much, as in the original, that they are never in the way."""
@@ -23,8 +22,8 @@ _SHOWN = ("id", "name", "status", "type", "pool_id")
 """Of a zone."""
 _BILLED = ("type",)
 _RESOURCES = (
-    Counted(backends.ResourceDef("recordsets"), "zone_recordsets"),
-    Counted(backends.ResourceDef(_ZONES), _ZONES),
+    reports.Counted(backends.ResourceDef("recordsets"), "zone_recordsets"),
+    reports.Counted(backends.ResourceDef(_ZONES), _ZONES),
 )
 
 
@@ -38,14 +37,16 @@ class DnsParams(ConnectionParams):
     with_zone_subresources: bool = False
 
 
-class DnsService(CountedService):
+class DnsService(reports.CountedService):
     """The user of Limes has to be allowed to see all projects."""
 
     def __init__(self, params: DnsParams, context: backends.BackendContext) -> None:
         everywhere = {"X-Auth-All-Projects": "true"}
-        self._client = ServiceClient(context, params, name="Designate", service_type="dns", major=2, headers=everywhere)
+        self._client = client.ServiceClient(
+            context, params, name="Designate", service_type="dns", major=2, headers=everywhere
+        )
         self._page_size = params.page_size
-        self._zones = Snapshot(self._list_zones, params.max_age)
+        self._zones = reports.Snapshot(self._list_zones, params.max_age)
         self._with_subresources = params.with_zone_subresources
         super().__init__(context, params.area, _RESOURCES, {_ZONES: _BILLED} if self._with_subresources else {})
 
@@ -56,7 +57,7 @@ class DnsService(CountedService):
         usage = {_ZONES: len(zones), "zone_recordsets": max(counts, default=0)}
         path = f"/quotas/{project.id}"
         limits = self._client.get(path)
-        quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
+        quotas = {key: client.quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
         shown: list[Mapping[str, Any]] = []
         if self._with_subresources:
             shown = [{**zone, "recordsets": count} for zone, count in zip(zones, counts, strict=True)]
@@ -85,7 +86,7 @@ class DnsService(CountedService):
             return 0
         metadata: Any = document.get("metadata")
         total = metadata.get("total_count") if isinstance(metadata, dict) else None
-        return whole_number(total, f"GET {path}: metadata.total_count")
+        return client.whole_number(total, f"GET {path}: metadata.total_count")
 
 
 plugin = backends.Plugin("Zones and recordsets of Designate.", quota=backends.Offer(DnsParams, DnsService))

@@ -13,9 +13,8 @@ from typing import Any
 from pydantic import Field
 
 from limes import backends
-from limes_plugins.openstack.client import ServiceClient, quota_of
+from limes_plugins.openstack import client, reports
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, CountedService, Snapshot
 
 CATEGORY = "loadbalancing"
 _LISTS = {
@@ -65,13 +64,15 @@ class LoadBalancingServiceParams(LoadBalancingParams):
     area: Text = "network"
 
 
-class LoadBalancingService(CountedService):
+class LoadBalancingService(reports.CountedService):
     def __init__(self, params: LoadBalancingParams, context: backends.BackendContext, area: str = "network") -> None:
-        self._client = ServiceClient(context, params, name="Octavia", service_type="load-balancer", major=2)
+        self._client = client.ServiceClient(context, params, name="Octavia", service_type="load-balancer", major=2)
         self._page_size = params.page_size
         self._with_load_balancers = params.with_loadbalancer_subresources
-        self._lists = Snapshot(self._read, params.max_age)
-        counted = [Counted(backends.ResourceDef(name, category=CATEGORY), key) for name, key in _RESOURCES.items()]
+        self._lists = reports.Snapshot(self._read, params.max_age)
+        counted = [
+            reports.Counted(backends.ResourceDef(name, category=CATEGORY), key) for name, key in _RESOURCES.items()
+        ]
         super().__init__(context, area, counted, {_LOAD_BALANCERS: _BILLED} if self._with_load_balancers else {})
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
@@ -82,7 +83,7 @@ class LoadBalancingService(CountedService):
         limits = self._client.get(path).get("quota")
         if not isinstance(limits, dict):
             raise backends.BackendError(f"GET {path}: expected an object 'quota'")
-        quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
+        quotas = {key: client.quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
         load_balancers = listed.load_balancers.get(project.id, ())
         return self._report(usage, quotas, {_LOAD_BALANCERS: load_balancers})
 

@@ -15,9 +15,8 @@ from pydantic import Field
 
 from limes import backends
 from limes_plugins.loadbalancing import LoadBalancingParams, LoadBalancingService
-from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
+from limes_plugins.openstack import client, reports
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, CountedService, Snapshot
 
 
 class NetworkParams(ConnectionParams):
@@ -130,12 +129,12 @@ CATEGORY = "networking"
 _TRIES = 3
 
 
-def _counted(name: str, key: str, auto_approve: int = 0) -> Counted:
+def _counted(name: str, key: str, auto_approve: int = 0) -> reports.Counted:
     # Neutron takes a quota below what is used; the users then cannot even replace a port
     definition = backends.ResourceDef(
         name, category=CATEGORY, auto_approve_initial_quota=auto_approve, quota_at_least_usage=True
     )
-    return Counted(definition, key)
+    return reports.Counted(definition, key)
 
 
 _ALWAYS = (
@@ -154,9 +153,9 @@ _TRUNKS = _counted("trunks", "trunk")
 _BGPVPNS = _counted("bgpvpns", "bgpvpn")
 
 
-class NetworkService(CountedService):
+class NetworkService(reports.CountedService):
     def __init__(self, params: NetworkParams, context: backends.BackendContext) -> None:
-        self._client = ServiceClient(context, params, name="Neutron", service_type="network", major=2)
+        self._client = client.ServiceClient(context, params, name="Neutron", service_type="network", major=2)
         self._page_size = params.page_size
         self._max_age = params.max_age
         switches = (
@@ -165,8 +164,10 @@ class NetworkService(CountedService):
             (params.with_router_subresources, _ROUTERS),
         )
         self._kinds = [kind for is_on, kind in switches if is_on]
-        self._of_all = {kind.resource: Snapshot(partial(self._read, kind, {}), params.max_age) for kind in self._kinds}
-        self._names = Snapshot(self._names_of_external_networks, params.max_age)
+        self._of_all = {
+            kind.resource: reports.Snapshot(partial(self._read, kind, {}), params.max_age) for kind in self._kinds
+        }
+        self._names = reports.Snapshot(self._names_of_external_networks, params.max_age)
         chosen = [*_ALWAYS, *([_TRUNKS] if params.with_trunks else []), *([_BGPVPNS] if params.with_bgpvpns else [])]
         self._octavia = None if params.loadbalancing is None else LoadBalancingService(params.loadbalancing, context)
         others = () if self._octavia is None else self._octavia.describe().resources.values()
@@ -211,8 +212,8 @@ class NetworkService(CountedService):
                     f"GET {path}: Neutron does not count {resource.key!r} (is the extension on, and the quota driver a"
                     " DbQuotaDriver?)"
                 )
-            usage[resource.key] = whole_number(entry.get("used"), f"GET {path}: the usage of {name}")
-            quotas[resource.key] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
+            usage[resource.key] = client.whole_number(entry.get("used"), f"GET {path}: the usage of {name}")
+            quotas[resource.key] = client.quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
         return usage, quotas
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:

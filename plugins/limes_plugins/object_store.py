@@ -10,9 +10,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from limes import backends
-from limes_plugins.openstack.client import ServiceClient, whole_number
+from limes_plugins.openstack import client, reports
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import FixedService
 
 _POLICY = re.compile(r"x-account-storage-policy-(.+)-bytes-used", re.IGNORECASE)
 _QUOTA = "X-Account-Quota-Bytes"
@@ -47,12 +46,12 @@ class Account:
     """By the policies' names in lower case."""
 
 
-class ObjectStoreService(FixedService):
+class ObjectStoreService(reports.FixedService):
     """Swift has no quota of `containers`. The user of Limes has to be a reseller admin."""
 
     def __init__(self, params: ObjectStoreParams, context: backends.BackendContext) -> None:
         self._params = params
-        self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
+        self._client = client.ServiceClient(context, params, name="Swift", service_type="object-store")
         self._bytes = backends.convert(1, params.unit, backends.Unit.BYTES)
         containers = backends.ResourceDef("containers", tracks_quota=False)
         super().__init__(context, params.area, (backends.ResourceDef("capacity", params.unit), containers))
@@ -147,8 +146,8 @@ def _container(path: str, entry: Any) -> Mapping[str, Any]:
     where = f"GET {path}: container {entry['name']}"
     return {
         "name": entry["name"],
-        "objects": whole_number(entry.get("count"), f"{where}: the count"),
-        "size_bytes": whole_number(entry.get("bytes"), f"{where}: the bytes"),
+        "objects": client.whole_number(entry.get("count"), f"{where}: the count"),
+        "size_bytes": client.whole_number(entry.get("bytes"), f"{where}: the bytes"),
     }
 
 

@@ -14,16 +14,9 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from limes import backends
+from limes_plugins.openstack import reports
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text, once_each
-from limes_plugins.openstack.reports import (
-    FixedService,
-    Snapshot,
-    capabilities_of,
-    resource_name,
-    subcapacity,
-    zones_of,
-)
 
 
 class MappingRule(backends.Params):
@@ -114,7 +107,7 @@ Place = tuple[str, str]
 """Share type and AZ."""
 
 
-class ShareService(FixedService):
+class ShareService(reports.FixedService):
     """Four resources for each share type, and share networks."""
 
     def __init__(self, params: ShareParams, context: backends.BackendContext) -> None:
@@ -122,7 +115,7 @@ class ShareService(FixedService):
         self._types = params.share_types
         switches = {"shares": params.with_share_subresources, "share_snapshots": params.with_snapshot_subresources}
         shown = frozenset(kind for kind, is_on in switches.items() if is_on)
-        self._lists = Snapshot(lambda: read_lists(self._client, params.page_size, shown), params.max_age)
+        self._lists = reports.Snapshot(lambda: read_lists(self._client, params.page_size, shown), params.max_age)
         definitions = [
             backends.ResourceDef(
                 self._name(kind, type_),
@@ -183,7 +176,7 @@ class ShareService(FixedService):
         self._client.put(path, {"quota_set": document})
 
     def _name(self, kind: str, share_type: ShareType) -> str:
-        return resource_name(kind, share_type.name, is_first=share_type == self._types[0])
+        return reports.resource_name(kind, share_type.name, is_first=share_type == self._types[0])
 
 
 def _replicas(types: Any, wanted: Mapping[str, int]) -> dict[str, int]:
@@ -278,7 +271,7 @@ class ManilaCapacity(backends.CapacityBackend):
 
     def report_capacity(self) -> backends.CapacityReport:
         """Returns sums over pools, which are split between shares and snapshots by `capacity_balance`."""
-        zones = zones_of(self._client.get("/services", {"binary": "manila-share"}).get("services") or [])
+        zones = reports.zones_of(self._client.get("/services", {"binary": "manila-share"}).get("services") or [])
         query = {"all_tenants": "1", "limit": 1000}
         networks = len(self._client.offset_pages("/share-networks/detail", "share_networks", query))
         resources: dict[str, Mapping[str, backends.AZCapacity]] = {}
@@ -321,13 +314,13 @@ class ManilaCapacity(backends.CapacityBackend):
         for name in sorted(share_type.manila_names):
             document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
             for pool in document.get("pools") or []:
-                state = capabilities_of(pool).get("hardware_state")
-                shown = subcapacity(pool, zones, "hardware_state", state)
+                state = reports.capabilities_of(pool).get("hardware_state")
+                shown = reports.subcapacity(pool, zones, "hardware_state", state)
                 pools[shown["pool_name"]] = shown
         return [pools[name] for name in sorted(pools)]
 
     def _name(self, kind: str, share_type: ShareType) -> str:
-        return resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])
+        return reports.resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])
 
 
 plugin = backends.Plugin(

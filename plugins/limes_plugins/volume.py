@@ -12,16 +12,8 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from limes import backends
-from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
+from limes_plugins.openstack import client, reports
 from limes_plugins.openstack.params import ConnectionParams, Text, once_each
-from limes_plugins.openstack.reports import (
-    FixedService,
-    Snapshot,
-    capabilities_of,
-    resource_name,
-    subcapacity,
-    zones_of,
-)
 
 _KEYS = {"capacity": "gigabytes", "snapshots": "snapshots", "volumes": "volumes"}
 """Cinder's names of the quotas of each volume type."""
@@ -89,13 +81,13 @@ class Listed:
     snapshots: list[Stored] = field(default_factory=list)
 
 
-class VolumeService(FixedService):
+class VolumeService(reports.FixedService):
     """Three resources for each volume type."""
 
     def __init__(self, params: VolumeParams, context: backends.BackendContext) -> None:
         self._params = params
-        self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
-        self._all = Snapshot(lambda: self._read({}), params.max_age)
+        self._client = client.ServiceClient(context, params, name="Cinder", service_type="block-storage")
+        self._all = reports.Snapshot(lambda: self._read({}), params.max_age)
         self._shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
         definitions = [
             backends.ResourceDef(
@@ -157,7 +149,7 @@ class VolumeService(FixedService):
         return listed
 
     def _name(self, kind: str, volume_type: str) -> str:
-        return resource_name(kind, volume_type, is_first=volume_type == self._params.volume_types[0])
+        return reports.resource_name(kind, volume_type, is_first=volume_type == self._params.volume_types[0])
 
     def _type_of(self, item: Stored) -> str:
         return item.volume_type if item.volume_type in self._params.volume_types else self._params.volume_types[0]
@@ -166,7 +158,7 @@ class VolumeService(FixedService):
 def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
     if not isinstance(limits, dict) or key not in limits:
         raise backends.BackendError(f"GET {path}: Cinder has no quota {key!r} (is there such a volume type?)")
-    return quota_of(limits[key], f"GET {path}: the quota {key}")
+    return client.quota_of(limits[key], f"GET {path}: the quota {key}")
 
 
 def _subresource(item: Stored) -> Mapping[str, Any]:
@@ -177,7 +169,7 @@ def _subresource(item: Stored) -> Mapping[str, Any]:
 
 def _stored(entry: Mapping[str, Any], kind: str, volume_type: str, az: str, volume_id: str = "") -> Stored:
     id_, name, status = _text(entry, "id"), str(entry.get("name") or ""), _text(entry, "status")
-    size = whole_number(entry.get("size"), f"the size of {kind} {entry.get('id')}")
+    size = client.whole_number(entry.get("size"), f"the size of {kind} {entry.get('id')}")
     return Stored(id_, name, status, size, volume_type, az, volume_id)
 
 
@@ -202,9 +194,9 @@ class CinderCapacity(backends.CapacityBackend):
 
     def __init__(self, params: CinderCapacityParams, context: backends.BackendContext) -> None:
         self._params = params
-        self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
+        self._client = client.ServiceClient(context, params, name="Cinder", service_type="block-storage")
         self._names = {
-            resource_name("capacity", type_, is_first=volume_type.default): volume_type.volume_backend_name
+            reports.resource_name("capacity", type_, is_first=volume_type.default): volume_type.volume_backend_name
             for type_, volume_type in params.volume_types.items()
         }
 
@@ -213,16 +205,16 @@ class CinderCapacity(backends.CapacityBackend):
 
     def report_capacity(self) -> backends.CapacityReport:
         """Returns sums over pools. A type without any pool has no capacity."""
-        zones = zones_of(self._client.pages("/os-services", "services", {"binary": "cinder-volume"}))
+        zones = reports.zones_of(self._client.pages("/os-services", "services", {"binary": "cinder-volume"}))
         pools = list(self._client.pages("/scheduler-stats/get_pools", "pools", {"detail": "true"}))
         resources = {}
         for name, backend in self._names.items():
             per_az: dict[str, list[dict[str, Any]]] = defaultdict(list)
             for pool in pools:
-                capabilities = capabilities_of(pool)
+                capabilities = reports.capabilities_of(pool)
                 if capabilities.get("volume_backend_name") == backend:
                     state = (capabilities.get("custom_attributes") or {}).get("cinder_state")
-                    shown = subcapacity(pool, zones, "cinder_state", state)
+                    shown = reports.subcapacity(pool, zones, "cinder_state", state)
                     per_az[shown["az"]].append(shown)
             resources[name] = {az: self._sum(shown) for az, shown in sorted(per_az.items())}
         return backends.CapacityReport({self._params.service: resources})

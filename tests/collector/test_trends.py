@@ -66,7 +66,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: py
     use_by_day(lab, range(1, 9))  # the last run has computed trends
     lab.clock.advance(DAY)
     with monkeypatch.context() as patch:
-        patch.setattr(sample, "trend_of", fail)
+        patch.setattr(sample.rules, "trend_of", fail)
         with pytest.raises(Unavailable):
             use_by_day(lab, ())
     assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR

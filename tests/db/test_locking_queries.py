@@ -240,10 +240,11 @@ def _place(frame: FrameType) -> tuple[str, int]:
 
 def _locks_in_source() -> Iterator[tuple[str, int]]:
     for file in Path(limes.__path__[0]).rglob("*.py"):
-        if "from limes.db.compiled import" not in (text := file.read_text()):
+        if "limes.db" not in (text := file.read_text()):
             continue
         nodes = list(ast.walk(ast.parse(text)))
         imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "limes.db.compiled"]
         names = {one.asname or one.name for each in imports for one in each.names if one.name in HOW}
-        calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+        names |= {f"compiled.{how}" for how in HOW}
+        calls = (node for node in nodes if isinstance(node, ast.Call))
         yield from ((str(file), call.lineno) for call in calls if ast.unparse(call.func) in names)

@@ -7,17 +7,14 @@ from typing import Any
 
 import orjson
 
-from limes.app.composition.cluster import open_cloud
-from limes.app.composition.common import load_settings, open_checked_engine
-from limes.app.composition.mails import mail_contents, open_mailer
+from limes.app.composition import cluster, common, mails
 from limes.app.settings import Settings
 from limes.audit.outbox import document_of
 from limes.kernel.errors import BadRequest, NotFound, StartupError
 from limes.kernel.system import SystemClock, SystemIds
+from limes.notifications import queries, send_mails
 from limes.notifications.mail.mailer import Fate, Mail, MailerDown, Subscription
 from limes.notifications.mail.templates import KINDS, Around, Rendered, RenderError, sample
-from limes.notifications.queries import with_names
-from limes.notifications.send_mails import Contents
 
 _SOMEBODY = "somebody@example.com"
 
@@ -36,8 +33,8 @@ def preview_mails(
 ) -> list[Preview]:
     """Renders mails with samples, or with the notification of an id. Sends them if `send_to` is an address. Raises
     `NotFound`, `BadRequest` for a template that cannot be rendered, and `StartupError` if nothing can be sent."""
-    settings = load_settings()
-    contents = mail_contents(settings.notifications.mail)
+    settings = common.load_settings()
+    contents = mails.mail_contents(settings.notifications.mail)
     documents = {kind: sample(kind) for kind in kinds or KINDS}
     if event is not None:
         document = _read_event(settings, event)
@@ -56,19 +53,19 @@ def preview_mails(
 
 
 def _read_event(settings: Settings, event: str) -> dict[str, Any]:
-    with closing(open_checked_engine(settings, "limes-notify")) as engine:
+    with closing(common.open_checked_engine(settings, "limes-notify")) as engine:
         text = engine.snapshot(lambda: document_of(engine, event))
         if text is None:
             raise NotFound(f"there is no notification {event}: they are kept for notifications.delivered_retention")
         document: dict[str, Any] = orjson.loads(text)
         if document.get("kind") not in KINDS:
             raise NotFound(f"{event} is no notification")
-        (named,) = engine.snapshot(lambda: with_names(engine, [document]))
+        (named,) = engine.snapshot(lambda: queries.with_names(engine, [document]))
     return named
 
 
 def _render(
-    contents: Contents, kind: str, language: str, documents: Sequence[dict[str, Any]], recipient: str | None
+    contents: send_mails.Contents, kind: str, language: str, documents: Sequence[dict[str, Any]], recipient: str | None
 ) -> Rendered:
     link = contents.unsubscribe.link(Subscription(recipient or _SOMEBODY, kind)) if contents.unsubscribe else ""
     try:
@@ -83,7 +80,7 @@ def _send(settings: Settings, previews: Sequence[Preview], recipient: str) -> No
         raise StartupError(f"notifications: {problem}")
     ids, now = SystemIds(), SystemClock().now().timestamp()
     try:
-        with open_mailer("smtp", section, open_cloud(settings)).open() as session:
+        with mails.open_mailer("smtp", section, cluster.open_cloud(settings)).open() as session:
             for each in previews:
                 mail = Mail(
                     ids.uuid(), recipient, each.mail.subject, each.mail.text, each.mail.html, now, each.language

@@ -9,13 +9,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from limes.app.composition import common
-from limes.app.composition.cluster import build_cluster, open_cloud
-from limes.app.composition.identity import open_authenticator, placement_policy, refuse_exposure
-from limes.app.composition.liquid import build_liquid, liquid_settings
+from limes.app.composition import cluster, common, identity, liquid
 from limes.app.databases import require_valid_urls
-from limes.app.liquid.app import RULES as LIQUID_RULES
-from limes.app.liquid.handlers import MAX_BODY_SIZE
+from limes.app.liquid import app, handlers
 from limes.app.settings import Settings
 from limes.app.settings.processes import ApiSettings, LiquidSettings
 from limes.auth.policy import Policy
@@ -46,32 +42,32 @@ def _database_fits(settings: Settings, process: str) -> None:
 
 
 def _tokens_can_be_validated(settings: Settings, process: str) -> None:
-    cloud = open_cloud(settings)
-    open_authenticator(settings, cloud, allow_noauth=process == "placement")
+    cloud = cluster.open_cloud(settings)
+    identity.open_authenticator(settings, cloud, allow_noauth=process == "placement")
     if settings.identity.method == "keystone":
         cloud.check()
 
 
 def _policy_can_be_used(settings: Settings, process: str) -> None:
     if process == "placement":
-        placement_policy(settings)
+        identity.placement_policy(settings)
     elif process == "api":
         from limes.app.routes import RULES  # other processes need not load the whole API
 
         Policy(RULES, settings.api.policy_file)
     else:
-        Policy(LIQUID_RULES, settings.liquid.policy_file)
+        Policy(app.RULES, settings.liquid.policy_file)
 
 
 def _backends_can_be_built(settings: Settings, process: str) -> None:
     if process == "liquid":
-        build_liquid(settings)
+        liquid.build_liquid(settings)
     else:
-        build_cluster(settings)
+        cluster.build_cluster(settings)
 
 
 CHECKS = (
-    Check("exposure", PROCESSES, refuse_exposure),
+    Check("exposure", PROCESSES, identity.refuse_exposure),
     Check("addresses", ("api", "placement"), lambda settings, process: require_valid_urls(settings)),
     Check("database", ("api", "placement"), _database_fits, asks_others=True),
     Check("identity", PROCESSES, _tokens_can_be_validated, asks_others=True),
@@ -120,12 +116,12 @@ def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
         raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
     settings = common.load_any_settings() if process == "placement" else common.load_settings()
     if process == "liquid":
-        settings = liquid_settings(settings)
+        settings = liquid.liquid_settings(settings)
     require(settings, process)
     sections: dict[str, tuple[HttpSection, int]] = {
         "api": (settings.api, settings.api.max_body_size),
         "placement": (settings.placement, settings.placement.bounds.max_body_size),
-        "liquid": (settings.liquid, MAX_BODY_SIZE),
+        "liquid": (settings.liquid, handlers.MAX_BODY_SIZE),
     }
     section, max_body_size = sections[process]
     clients = section.clients.model_dump(exclude={"connections", "drain", "compression"})

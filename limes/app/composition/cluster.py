@@ -9,15 +9,7 @@ from typing import Any
 from limes.app.context import Cluster
 from limes.app.settings import Settings, read_yaml, rules
 from limes.auth.session import CloudSession, open_session
-from limes.backends import calls
-from limes.backends.base import QuotaBackend
-from limes.backends.breaker import (
-    BreakerRules,
-    CircuitBreaker,
-    GuardedQuotaBackend,
-    TimedCapacityBackend,
-    TimedDiscoveryBackend,
-)
+from limes.backends import base, breaker, calls
 from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.catalog.catalog import Catalog, ServiceDef
 from limes.kernel.errors import BackendError, ConfigError
@@ -111,7 +103,7 @@ def _read_rules(
     )
 
 
-def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:
+def _describe(backends: Mapping[str, base.QuotaBackend], problems: list[str]) -> list[ServiceDef]:
     services = []
     for service_type, backend in backends.items():
         try:
@@ -153,13 +145,16 @@ def open_backends(
         interface=cloud.interface,
     )
     section = settings.circuit_breaker
-    breaker = BreakerRules(section.failures, section.pause, section.pause_max, at_once)
-    breakers = {name: CircuitBreaker(f"service {name}", breaker) for name in backends.quota}
+    circuit = breaker.BreakerRules(section.failures, section.pause, section.pause_max, at_once)
+    breakers = {name: breaker.CircuitBreaker(f"service {name}", circuit) for name in backends.quota}
     return replace(
         backends,
-        quota={name: GuardedQuotaBackend(inner, breakers[name], time_limit) for name, inner in backends.quota.items()},
-        capacity={name: TimedCapacityBackend(inner, time_limit) for name, inner in backends.capacity.items()},
-        discovery=TimedDiscoveryBackend(backends.discovery, time_limit, cloud.gate.admit),
+        quota={
+            name: breaker.GuardedQuotaBackend(inner, breakers[name], time_limit)
+            for name, inner in backends.quota.items()
+        },
+        capacity={name: breaker.TimedCapacityBackend(inner, time_limit) for name, inner in backends.capacity.items()},
+        discovery=breaker.TimedDiscoveryBackend(backends.discovery, time_limit, cloud.gate.admit),
         breakers=breakers,
     )
 

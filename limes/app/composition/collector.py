@@ -3,33 +3,25 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from limes.app.composition import common, mails
 from limes.app.composition.cluster import build_cluster, open_cloud
-from limes.app.composition.common import open_checked_engine
-from limes.app.composition.mails import notification_jobs
 from limes.app.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.app.context import Cluster, Limes, open_limes
 from limes.app.features import entries
 from limes.app.settings import Settings
-from limes.audit.events import of_job
-from limes.audit.rabbitmq import RabbitMQSink
+from limes.audit import events, rabbitmq, sinks
 from limes.audit.settings import AuditSettings
-from limes.audit.sinks import LogSink, Sink
 from limes.autogrow.compute import growing_resources
 from limes.autogrow.distribute import distribute_next
 from limes.backends.breaker import CircuitBreaker
-from limes.collector.follow_configuration import FollowOverrides, follow_models
+from limes.collector import follow_configuration, metrics, runner, scrape_capacity, service_jobs
 from limes.collector.loop import ClockWatch, Job, counted
-from limes.collector.metrics import JobMetrics, circuit_gauge
-from limes.collector.runner import Collector, claim_sqlite_file
-from limes.collector.scrape_capacity import scrape_next_capacitor
-from limes.collector.service_jobs import push_job, scrape_job
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.growth.sample import sample_project
 from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.system import Clock, Jitter, RandomJitter, SystemClock
-from limes.lifetimes.record import record_lifetimes
-from limes.lifetimes.rules import followed_resources
+from limes.lifetimes import record, rules
 from limes.metering.usage import meter_usage
 from limes.notifications.deliver import DeliverEvents
 from limes.notifications.metrics import AuditCounters
@@ -40,10 +32,10 @@ from limes.reports.metrics import ineffective_overrides, override_validity
 Counters = dict[str, OutcomeCounter]
 
 
-def open_collector(settings: Settings) -> Collector:
+def open_collector(settings: Settings) -> runner.Collector:
     """Opens everything that a collector works with. Raises `ConfigError`, `StartupError` and `Unavailable`."""
-    engine = open_checked_engine(settings, "limes-collector")
-    claim_sqlite_file(engine)
+    engine = common.open_checked_engine(settings, "limes-collector")
+    runner.claim_sqlite_file(engine)
     cloud = open_cloud(settings)
     if settings.identity.method == "keystone":
         cloud.check()
@@ -52,7 +44,7 @@ def open_collector(settings: Settings) -> Collector:
 
 def build_collector(
     engine: Engine, cluster: Cluster, settings: Settings, clock: Clock | None = None, jitter: Jitter | None = None
-) -> Collector:
+) -> runner.Collector:
     """Returns a collector that is ready to start, on a database whose schema is up to date. Makes the rows that mirror
     the configuration, and deletes those of capacitors that left it, and of services that left it long ago. Follows the
     configured models of distributing quota."""
@@ -60,15 +52,15 @@ def build_collector(
     may_work = watch.agrees if clock is None else lambda: True  # a given clock differs on purpose
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]
-    counted = JobMetrics(services)
+    counted = metrics.JobMetrics(services)
     limes = open_limes(
         cluster, engine, settings, clock=clock or SystemClock(), jitter=jitter or RandomJitter(), telemetry=counted
     )
     sync_catalog(limes, prune=True)
-    follow_models(limes)
+    follow_configuration.follow_models(limes)
     counters = _counters(limes, services)
     deliveries, delivered = _audit_jobs(limes)
-    notifications, notified = notification_jobs(limes)
+    notifications, notified = mails.notification_jobs(limes)
     jobs = [
         *_service_jobs(limes, services, counters),
         *_cluster_jobs(limes, counters),
@@ -80,10 +72,17 @@ def build_collector(
     # they may differ between collectors: those of the machine's file, and of the process
     gauges = [override_validity(limes.overrides_are_valid), ineffective_overrides(limes)]
     data = settings.collector.data_metrics
-    return Collector(
+    return runner.Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, delivered, *notified, *gauges, circuit_gauge(limes.backends.circuits)],
+        metrics=[
+            *counters.values(),
+            counted,
+            delivered,
+            *notified,
+            *gauges,
+            metrics.circuit_gauge(limes.backends.circuits),
+        ],
         state=gauges_of_cloud(limes),
         done=counted.task_done,
         may_work=may_work,
@@ -107,27 +106,27 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
 
 
 def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Counters) -> Iterator[Job]:
-    followed = followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources)
-    listeners: list[Listener] = [meter_usage, partial(record_lifetimes, of=followed), sample_project]
+    followed = rules.followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources)
+    listeners: list[Listener] = [meter_usage, partial(record.record_lifetimes, of=followed), sample_project]
     share = max(1, limes.settings.collector.threads // max(1, len(services)))
     threads = {entry.service_type: entry.threads or share for entry in limes.settings.services}
     scrapes, pushes = counters["limes_resource_scrapes"], counters["limes_quota_pushes"]
     for service in services:
         breaker = limes.backends.breakers.get(service[0]) or CircuitBreaker(f"service {service[0]}")
-        yield scrape_job(limes, service, listeners, scrapes, breaker, threads[service[0]])
-        yield push_job(limes, service, pushes, breaker, threads[service[0]])
+        yield service_jobs.scrape_job(limes, service, listeners, scrapes, breaker, threads[service[0]])
+        yield service_jobs.push_job(limes, service, pushes, breaker, threads[service[0]])
 
 
 def _cluster_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
     scrapes, distributions = counters["limes_capacity_scrapes"], counters["limes_quota_distributions"]
-    scrape = partial(scrape_next_capacitor, limes.as_initiator(of_job("scrape-capacity")))
+    scrape = partial(scrape_capacity.scrape_next_capacitor, limes.as_initiator(events.of_job("scrape-capacity")))
     workers = max(1, min(limes.settings.collector.threads, len(limes.backends.capacity)))
     yield Job("scrape-capacity", counted(scrape, lambda outcome: scrapes.count(*outcome)), workers)
-    distribute = partial(distribute_next, limes.as_initiator(of_job("distribute-quota")))
+    distribute = partial(distribute_next, limes.as_initiator(events.of_job("distribute-quota")))
     count = counted(distribute, lambda outcome: distributions.count(outcome.success, *outcome.ref))
     yield Job("distribute-quota", count)
     # each collector looks at its own machine's file, so that none works with an old one
-    follow = FollowOverrides(limes)
+    follow = follow_configuration.FollowOverrides(limes)
     yield Job("quota-overrides", lambda: bool(follow.run()))
 
 
@@ -135,7 +134,7 @@ def _periodic_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
     job: PeriodicJob
     for job in entries("jobs", "JOBS"):
         if limes.engine.dialect in job.dialects:
-            of_its_own = limes.as_initiator(of_job(job.name))
+            of_its_own = limes.as_initiator(events.of_job(job.name))
             run = partial(run_if_due, of_its_own, job.name, job.work, job.every(limes))
             yield Job(job.name, counted(run, counters[job.counter].count))
 
@@ -150,11 +149,11 @@ def _audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:
     return jobs, counters
 
 
-def open_sink(name: str, audit: AuditSettings) -> Sink:
+def open_sink(name: str, audit: AuditSettings) -> sinks.Sink:
     """Returns a sink by its name. Nothing is opened yet."""
     if name == "log":
-        return LogSink(audit.log.path)
+        return sinks.LogSink(audit.log.path)
     broker = audit.rabbitmq
-    return RabbitMQSink(
+    return rabbitmq.RabbitMQSink(
         broker.url, broker.queue_name, password=broker.password, cacert=broker.cacert, timeout=broker.timeout
     )

@@ -9,10 +9,8 @@ from limes.app.composition.cluster import backend_problems, problems_of_referenc
 from limes.app.databases import open_engine, open_placement_engine
 from limes.app.settings import Settings, load, read_yaml
 from limes.app.settings.load import Salvage, salvage
-from limes.db.advice import require_answer
-from limes.db.base import bind
+from limes.db import advice, base, migrate
 from limes.db.engine import Engine
-from limes.db.migrate import Migrations, limes_migrations
 from limes.kernel import logs
 from limes.kernel.errors import ConfigError
 from limes.placement.migrations import placement_migrations
@@ -96,16 +94,16 @@ def open_checked_engine(settings: Settings, application_name: str) -> Engine:
     """Returns the engine for the Limes half's database, after checking the schema. Raises `StartupError` if it is
     behind, or the database unusable."""
     engine = open_engine(settings, application_name)
-    require_answer(engine)
-    limes_migrations.check(engine)
-    bind(engine.db)
+    advice.require_answer(engine)
+    migrate.limes_migrations.check(engine)
+    base.bind(engine.db)
     return engine
 
 
 def open_checked_placement_engine(settings: Settings, application_name: str) -> Engine:
     """Returns the same for the Placement half."""
     engine = open_placement_engine(settings, application_name)
-    require_answer(engine)
+    advice.require_answer(engine)
     placement_migrations.check(engine)
     return engine
 
@@ -115,7 +113,7 @@ class Database:
     """One half's tables."""
 
     engine: Engine
-    migrations: Migrations
+    migrations: migrate.Migrations
 
 
 def all_databases() -> list[Database]:
@@ -124,7 +122,7 @@ def all_databases() -> list[Database]:
     settings = load_any_settings()
     databases = [Database(open_placement_engine(settings, "limes-db"), placement_migrations)]
     if not settings.for_placement_alone:
-        databases.insert(0, Database(open_engine(settings, "limes-db"), limes_migrations))
+        databases.insert(0, Database(open_engine(settings, "limes-db"), migrate.limes_migrations))
     for database in databases:
-        require_answer(database.engine)
+        advice.require_answer(database.engine)
     return databases

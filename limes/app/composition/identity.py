@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from limes.app.settings import Settings
-from limes.auth.context import Authenticator
-from limes.auth.keystone import KeystoneAuthenticator
-from limes.auth.session import CloudSession
+from limes.auth import context, keystone, session, without_keystone
 from limes.auth.settings import IdentitySettings
 from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
-from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.kernel.errors import StartupError
 from limes.kernel.system import Clock, SystemClock
 
@@ -20,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def open_authenticator(
-    settings: Settings, cloud: CloudSession, *, allow_noauth: bool = False, revoked: RevokedTokens | None = None
-) -> Authenticator:
+    settings: Settings, cloud: session.CloudSession, *, allow_noauth: bool = False, revoked: RevokedTokens | None = None
+) -> context.Authenticator:
     """Returns the authenticator. `revoked` is the result of `open_revoked`, if the process signs people out itself.
     Raises `StartupError` where the API cannot do without identities."""
     if settings.identity.method == "noauth":
         if not allow_noauth:
             raise StartupError("identity.method: noauth is for the Placement API only; use keystone or sample here")
-        return NoAuthAuthenticator(
+        return without_keystone.NoAuthAuthenticator(
             settings.placement.listen,
             allow_remote=settings.identity.allow_non_loopback or settings.placement.allow_remote_noauth,
         )
@@ -70,10 +67,10 @@ def placement_policy(settings: Settings) -> "PlacementPolicy":
     return open_policy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
 
 
-def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: Clock) -> Authenticator:
+def build_authenticator(settings: IdentitySettings, cloud: session.CloudSession, clock: Clock) -> context.Authenticator:
     """Returns the authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own."""
     if settings.method == "sample":
-        return SampleIdentities(settings.sample)
+        return without_keystone.SampleIdentities(settings.sample)
     uri = settings.keystone.www_authenticate_uri
     if settings.validator == "keystonemiddleware":
         from limes.auth.middleware_keystone import MiddlewareAuthenticator  # slow to import, and rarely wanted
@@ -89,4 +86,4 @@ def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: 
     kept = settings.cache
     cache = TokenCache(clock, ttl=kept.ttl, negative_ttl=kept.negative_ttl, size=kept.size, gate=cloud.gate)
     roles = settings.service_token_roles
-    return KeystoneAuthenticator(cloud, cache, clock, service_token_roles=roles, www_authenticate_uri=uri)
+    return keystone.KeystoneAuthenticator(cloud, cache, clock, service_token_roles=roles, www_authenticate_uri=uri)

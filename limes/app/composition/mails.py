@@ -15,16 +15,9 @@ from limes.db.engine import Engine
 from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.outgoing import GuardedSession
 from limes.kernel.system import Clock
-from limes.notifications.deliver import DeliverEvents, Outcome
-from limes.notifications.mail.keystone_users import KeystoneUsers
+from limes.notifications import deliver, metrics, outbox, recipients, rules, send_mails
+from limes.notifications.mail import keystone_users, servers, templates
 from limes.notifications.mail.mailer import Mailer, Unsubscribe
-from limes.notifications.mail.servers import MailApi, SmtpMailer
-from limes.notifications.mail.templates import KINDS, Templates
-from limes.notifications.metrics import MailCounters
-from limes.notifications.outbox import BoundPosts
-from limes.notifications.recipients import MailPreferences, QueueMails, Recipients
-from limes.notifications.rules import PREFIX
-from limes.notifications.send_mails import Contents, SendMails
 from limes.notifications.settings import MAIL_SINKS, MailSettings, NotificationSettings
 from limes.projects.claims import run_if_due
 from limes.reports.notify import notify
@@ -38,37 +31,41 @@ def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, l
     """Returns the server of a sink. `lease`, in seconds, is that of the job which sends mails."""
     if sink == "mail_api":
         api = section.mail_api
-        return MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))
-    return SmtpMailer(section.smtp, _SESSION * lease)
+        return servers.MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))
+    return servers.SmtpMailer(section.smtp, _SESSION * lease)
 
 
-def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients:
+def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> recipients.Recipients:
     """Returns who gets the mails of a sink."""
     mail = settings.notifications.mail
     by_project = sink == "mail_api"
-    return Recipients(mail, None if by_project else open_users(settings, cloud, clock), by_project)
+    return recipients.Recipients(mail, None if by_project else open_users(settings, cloud, clock), by_project)
 
 
-def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> KeystoneUsers | None:
+def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> keystone_users.KeystoneUsers | None:
     """Returns what knows the addresses of users; None without Keystone."""
     if settings.identity.method != "keystone":
         return None
     mail = settings.notifications.mail
     adapter = cloud.adapter("identity", min_version=(3, 0))
-    return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit)
+    return keystone_users.KeystoneUsers(
+        adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit
+    )
 
 
-def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailPreferences | None:
+def open_mail_settings(
+    settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock
+) -> recipients.MailPreferences | None:
     """Returns the use cases with which users choose their mails; None if they get none."""
     section = settings.notifications
     if "smtp" not in section.sinks:
         return None
-    kinds = [kind for kind in KINDS if kind not in section.except_kinds]
-    return MailPreferences(engine, clock, kinds, open_users(settings, cloud, clock))
+    kinds = [kind for kind in templates.KINDS if kind not in section.except_kinds]
+    return recipients.MailPreferences(engine, clock, kinds, open_users(settings, cloud, clock))
 
 
-def mail_contents(mail: MailSettings) -> Contents:
-    return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
+def mail_contents(mail: MailSettings) -> send_mails.Contents:
+    return send_mails.Contents(templates.Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
 
 
 def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
@@ -88,10 +85,10 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
         "limes_notification_deliveries",
         "Looks for notifications to deliver to a sink; failure if it refused one or did not answer",
         ("sink",),
-        [(PREFIX + name,) for name in section.sinks],
+        [(rules.PREFIX + name,) for name in section.sinks],
     )
     mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
-    mails = MailCounters(mail_sinks)
+    mails = metrics.MailCounters(mail_sinks)
     jobs: list[Job] = []
     if section.sinks:
         run = partial(run_if_due, limes, "notifications", notify, section.interval)
@@ -99,17 +96,17 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
     cloud = open_cloud(limes.settings) if mail_sinks else None
     for name in section.sinks:
         sink = _open_sink(name, limes, cloud)
-        delivery = DeliverEvents(limes, sink, section, what="notification", job=PREFIX + name)
-        count = partial(_count_round, deliveries, PREFIX + name)
+        delivery = deliver.DeliverEvents(limes, sink, section, what="notification", job=rules.PREFIX + name)
+        count = partial(_count_round, deliveries, rules.PREFIX + name)
         jobs.append(Job(delivery.name, counted(delivery.run_if_due, count)))
         if cloud is not None and name in MAIL_SINKS:
             mailer = open_mailer(name, section, cloud, limes.lease)
-            send = SendMails(limes, name, mailer, mail_contents(section.mail))
+            send = send_mails.SendMails(limes, name, mailer, mail_contents(section.mail))
             jobs.append(Job(send.name, counted(send.run_if_due, partial(mails.count, name))))
     return jobs, [runs, deliveries, mails]
 
 
-def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
+def _count_round(deliveries: OutcomeCounter, sink: str, outcome: deliver.Outcome) -> None:
     deliveries.count(not outcome.refused and not outcome.failed, sink)
 
 
@@ -117,9 +114,9 @@ def _open_sink(name: str, limes: Limes, cloud: CloudSession | None) -> Sink:
     """Returns a sink by its name. Nothing is opened yet. For mails, it is their queue."""
     section, clock = limes.settings.notifications, limes.clock
     if name == "log":
-        return LogSink(section.log.path, PREFIX + name)
+        return LogSink(section.log.path, rules.PREFIX + name)
     if cloud is not None and name in MAIL_SINKS:
-        return QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
+        return recipients.QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
     url, secret, timeout = section.webhook.url, section.webhook.secret or "", section.webhook.timeout
-    posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=PREFIX + name)
-    return BoundPosts(limes, posts, closed_without_decision)
+    posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=rules.PREFIX + name)
+    return outbox.BoundPosts(limes, posts, closed_without_decision)

@@ -4,9 +4,7 @@ import logging
 from contextlib import closing
 from dataclasses import dataclass
 
-from limes.app.composition.cluster import open_cloud
-from limes.app.composition.common import open_checked_placement_engine
-from limes.app.composition.identity import client_address, open_authenticator, placement_policy, refuse_exposure
+from limes.app.composition import cluster, common, identity
 from limes.app.databases import with_standbys
 from limes.app.settings import Settings
 from limes.db.connections import DatabaseAddress
@@ -33,17 +31,19 @@ _loaded = _Loaded()
 
 def build_placement(settings: Settings) -> PlacementCollaborators:
     """Opens everything that the API works with, brings the standard names up to date, and fills the index."""
-    refuse_exposure(settings, "placement")
-    primary = open_checked_placement_engine(settings, "limes-placement")
+    identity.refuse_exposure(settings, "placement")
+    primary = common.open_checked_placement_engine(settings, "limes-placement")
     clock = SystemClock()
     prepare(primary, clock)
     engine = with_standbys(settings, primary, "limes-placement", "placement")
     return PlacementCollaborators(
-        client_address=client_address(settings),
+        client_address=identity.client_address(settings),
         engine=engine,
         index=_filled_index(primary, clock),
-        authenticator=open_authenticator(settings, open_cloud(settings, settings.placement.threads), allow_noauth=True),
-        policy=placement_policy(settings),
+        authenticator=identity.open_authenticator(
+            settings, cluster.open_cloud(settings, settings.placement.threads), allow_noauth=True
+        ),
+        policy=identity.placement_policy(settings),
         clock=clock,
         ids=SystemIds(),
         settings=settings.placement,
@@ -54,7 +54,7 @@ def load_index(settings: Settings) -> None:
     """Reads all providers, so that the workers that are forked from this process share the memory. Each of them only
     has to read what has changed since. Raises `LimesError`. Nothing stays open: no connection may be used on both sides
     of a fork."""
-    with closing(open_checked_placement_engine(settings, "limes-placement")) as engine:
+    with closing(common.open_checked_placement_engine(settings, "limes-placement")) as engine:
         clock = SystemClock()
         prepare(engine, clock)
         index = _begin_index(engine, clock)

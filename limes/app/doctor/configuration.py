@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from limes.app.composition.checks import CHECKS, load_checkable_settings, problems_of
+from limes.app.composition import checks, common
 from limes.app.composition.cluster import build_cluster
-from limes.app.composition.common import find_config
 from limes.app.doctor.context import Context
 from limes.app.doctor.warnings import configuration_warnings, template_problems
 from limes.app.settings import read_yaml
@@ -28,8 +27,8 @@ _SECRET_KEYS = (
 
 def check(context: Context) -> Iterator[Finding]:
     """Everything that can be found wrong without asking anybody."""
-    path = find_config(context.environ)
-    problems = problems_of(context.settings, ["exposure", "addresses", "backends"])
+    path = common.find_config(context.environ)
+    problems = checks.problems_of(context.settings, ["exposure", "addresses", "backends"])
     if problems:
         yield from unusable(str(path), problems)
     else:
@@ -48,8 +47,8 @@ def check(context: Context) -> Iterator[Finding]:
 
 def check_configuration() -> tuple[Catalog, list[str]]:
     """Returns what there is to manage, and warnings. Nobody is asked. Raises `ConfigError` with every problem."""
-    settings = load_checkable_settings()
-    problems = problems_of(settings, [check.name for check in CHECKS if not check.asks_others])
+    settings = checks.load_checkable_settings()
+    problems = checks.problems_of(settings, [check.name for check in checks.CHECKS if not check.asks_others])
     if problems:
         raise ConfigError(problems)
     cluster = build_cluster(settings)

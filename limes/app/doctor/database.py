@@ -13,22 +13,13 @@ from limes.app.databases import open_engine, open_placement_engine
 from limes.app.doctor.context import Context, compare_clocks
 from limes.app.doctor.postgresql import check_connections, check_pooler, check_standbys
 from limes.app.features import entries
-from limes.db.advice import (
-    FREE_SPACE,
-    advise_on_connection,
-    advise_on_schema,
-    ahead_of_database,
-    reason_of,
-    try_connection,
-)
+from limes.db import advice, migrate
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
-from limes.db.migrate import Migrations, limes_migrations
 from limes.kernel.errors import LimesError, StartupError
 from limes.kernel.findings import Finding, ok, problem, skipped, warning
 from limes.placement.migrations import placement_migrations
-from limes.usage.sum_upkeep import disabled_triggers, wrong_sums
-from limes.usage.sums import are_kept
+from limes.usage import sum_upkeep, sums
 
 _REBUILD = "limes db rebuild-sums"
 _SHOWN_SUMS = 3
@@ -49,13 +40,13 @@ def check_contents(name: str, context: Context, engine: Engine) -> Iterator[Find
 
 def _sums(name: str, context: Context, engine: Engine) -> Iterator[Finding]:
     """Adds up the rows of all projects, and compares with the sums that PostgreSQL keeps (docs/adr/0024)."""
-    if not are_kept(engine):
+    if not sums.are_kept(engine):
         return
-    off = disabled_triggers(engine)
+    off = sum_upkeep.disabled_triggers(engine)
     if off:
         text = f"triggers that keep the sums over projects are disabled: {', '.join(off)}"
         yield problem(name, text, f"ALTER TABLE ... ENABLE TRIGGER ALL for these tables, and then {_REBUILD}")
-    wrong = wrong_sums(engine, context.now())
+    wrong = sum_upkeep.wrong_sums(engine, context.now())
     if wrong:
         shown = "; ".join(f"{each.what} {each.key}: {each.kept}, not {each.computed}" for each in wrong[:_SHOWN_SUMS])
         text = f"{len(wrong)} kept sums over projects are wrong, so that reports and room for commitments are: {shown}"
@@ -71,14 +62,16 @@ class _Database(NamedTuple):
     check: str
     """What its findings begin with."""
     engine: Engine
-    migrations: list[Migrations]
+    migrations: list[migrate.Migrations]
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Each database: there are two if the Placement half has its own."""
     settings, databases = context.settings, []
     is_one = settings.placement.database_url in (None, settings.database.url)
-    ours = ([] if settings.for_placement_alone else [limes_migrations]) + ([placement_migrations] if is_one else [])
+    ours = ([] if settings.for_placement_alone else [migrate.limes_migrations]) + (
+        [placement_migrations] if is_one else []
+    )
     try:
         if ours:
             databases.append(_Database("database", open_engine(settings, "limes-doctor"), ours))
@@ -104,11 +97,11 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
     yield from pending
     if not any(finding.mend for finding in pending):
         yield _writable(database)
-        if limes_migrations in database.migrations:
+        if migrate.limes_migrations in database.migrations:
             yield from check_contents(name, context, engine)
     if engine.dialect == "postgresql":
         try:
-            ahead = ahead_of_database(engine, context.now)
+            ahead = advice.ahead_of_database(engine, context.now)
             yield compare_clocks(f"{name}.clock", ahead, "the database's", context.settings.collector.max_clock_skew)
         except LimesError as error:
             yield skipped(f"{name}.clock", str(error))
@@ -124,10 +117,10 @@ def _reach(database: _Database) -> Finding:
         mend = _UPGRADE if folder.is_dir() else f"mkdir -p {folder}; {_UPGRADE}"
         return problem(name, f"there is no {engine.location}", mend)
     try:
-        try_connection(engine)
+        advice.try_connection(engine)
     except DATABASE_ERRORS as error:
-        reason = reason_of(error)
-        return problem(name, f"{engine.location}: {reason}", advise_on_connection(reason, engine.address))
+        reason = advice.reason_of(error)
+        return problem(name, f"{engine.location}: {reason}", advice.advise_on_connection(reason, engine.address))
     return ok(name, f"the {engine.location} answers")
 
 
@@ -159,7 +152,7 @@ def _right_to_create(name: str, engine: Engine) -> Iterator[Finding]:
     if not allowed:
         reason = f"permission denied for schema {schema or 'public'}"
         text = f"our user may not make tables, so that {_UPGRADE} fails: {reason}"
-        yield problem(name, text, advise_on_schema(reason, engine.address) or "")
+        yield problem(name, text, advice.advise_on_schema(reason, engine.address) or "")
 
 
 class _Undo(Exception):
@@ -197,7 +190,7 @@ def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
         mend = "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for"
         return "the database accepts no writes: it is a standby, or set to read-only", mend
     if is_full:
-        return text, FREE_SPACE
+        return text, advice.FREE_SPACE
     return text, "make our user the owner of the database's tables: ALTER TABLE ... OWNER TO ..."
 
 

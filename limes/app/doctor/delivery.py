@@ -6,9 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from limes.app.composition.cluster import open_cloud
-from limes.app.composition.collector import open_sink
-from limes.app.composition.mails import open_mailer, open_users
+from limes.app.composition import cluster, collector, mails
 from limes.app.doctor.context import Context
 from limes.app.doctor.warnings import template_problems
 from limes.audit.sinks import LogSink, WebhookSink
@@ -36,7 +34,7 @@ def check_audit(context: Context) -> Iterator[Finding]:
     if not audit.sinks:
         yield skipped("audit", "audit.sinks names none, so changes are not reported anywhere")
     for name in audit.sinks:
-        yield _judge(context, f"audit.{name}", "events", open_sink(name, audit).try_out, _AUDIT[name])
+        yield _judge(context, f"audit.{name}", "events", collector.open_sink(name, audit).try_out, _AUDIT[name])
 
 
 def check_notifications(context: Context) -> Iterator[Finding]:
@@ -63,7 +61,7 @@ def _trial(context: Context, name: str) -> Callable[[], str | None]:
     if name == "webhook":
         timeout = min(section.webhook.timeout, context.timeout)
         return WebhookSink(section.webhook.url, "", GuardedSession(), context.clock, timeout).try_out
-    return open_mailer(name, section, open_cloud(context.settings)).try_out
+    return mails.open_mailer(name, section, cluster.open_cloud(context.settings)).try_out
 
 
 def _judge(context: Context, check: str, things: str, trial: Callable[[], str | None], mend: str) -> Finding:
@@ -83,7 +81,7 @@ def _try(context: Context, trial: Callable[[], str | None]) -> str | None:
 
 def _recipients(context: Context, mail: MailSettings) -> Finding:
     name = "notifications.recipients"
-    users = open_users(context.settings, open_cloud(context.settings), context.clock)
+    users = mails.open_users(context.settings, cluster.open_cloud(context.settings), context.clock)
     by_role = any(rule.roles_on_project or rule.roles_on_domain for rule in mail.recipients)
     if not mail.recipients:
         return warning(name, "notifications.mail.recipients is empty", "name those who are to get mail")

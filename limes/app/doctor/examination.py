@@ -6,15 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from limes import __version__
-from limes.app.composition.checks import load_checkable_settings
-from limes.app.composition.common import find_config
+from limes.app.composition import checks, common
 from limes.app.doctor import backends, configuration, database, delivery, keystone, policy
 from limes.app.doctor.context import Context
 from limes.app.settings import Settings
-from limes.kernel.errors import ConfigError, LimesError
+from limes.kernel import errors, system
 from limes.kernel.findings import Finding, Level, problem, skipped
 from limes.kernel.redaction import HIDDEN, TELLING_KEY, pattern_of, redact, secrets_of
-from limes.kernel.system import Clock, SystemClock
 
 log = logging.getLogger(__name__)
 
@@ -56,24 +54,24 @@ def examine(
     project: str | None = None,
     timeout: float = 15.0,
     environ: Mapping[str, str] = os.environ,
-    clock: Clock | None = None,
+    clock: system.Clock | None = None,
     only: Collection[str] = (),
     on_check: Callable[[str], None] = lambda name: None,
 ) -> Diagnosis:
     """Runs all checks, or those that `only` names. Changes nothing. `on_check` is called with the name of each check
     before it runs."""
     names = [name for name in CHECKS if not only or name in only]
-    file = find_config(environ)
+    file = common.find_config(environ)
     path = str(file) if file.is_file() or environ.get("LIMES_CONFIG") else None
     settings = None
     try:
-        settings = load_checkable_settings(environ)
-    except ConfigError as error:
+        settings = checks.load_checkable_settings(environ)
+    except errors.ConfigError as error:
         findings = configuration.unusable(str(file), error.problems)
         text = "the configuration has to be corrected first"
         findings += [skipped(name, text) for name in names if name != "configuration"]
     else:
-        context, findings = Context(settings, clock or SystemClock(), timeout, project, environ), []
+        context, findings = Context(settings, clock or system.SystemClock(), timeout, project, environ), []
         for name in names:
             on_check(name)
             findings += _run(name, CHECKS[name], context)
@@ -86,7 +84,7 @@ def _run(name: str, check: Check, context: Context) -> list[Finding]:
     findings: list[Finding] = []
     try:
         findings.extend(check(context))
-    except LimesError as error:
+    except errors.LimesError as error:
         findings.append(problem(name, str(error), "see the message"))
     except Exception as error:
         log.debug("the check %s has failed", name, exc_info=True)

@@ -10,11 +10,10 @@ from peewee import Select, fn
 from limes.app.databases import open_standbys, read_urls
 from limes.app.settings import Settings
 from limes.collector.http import MOST_CONNECTIONS
-from limes.db.advice import advise_on_connection, reason_of
+from limes.db import advice, standbys
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.db.pool import PostgresqlPool
-from limes.db.standbys import PrimaryPositions, Standby
 from limes.kernel.errors import LimesError, Unavailable
 from limes.kernel.findings import Finding, ok, problem, skipped, warning
 
@@ -125,20 +124,20 @@ def check_standbys(name: str, primary: Engine, settings: Settings) -> Iterator[F
             standby.engine.close()
 
 
-def _look_at(check: str, primary: Engine, standby: Standby, setting: str, max_lag: float) -> Finding:
+def _look_at(check: str, primary: Engine, standby: standbys.Standby, setting: str, max_lag: float) -> Finding:
     engine = standby.engine
     try:
         engine.db.connect()
     except DATABASE_ERRORS as error:
-        reason = reason_of(error)
-        mend = advise_on_connection(reason, engine.address)
+        reason = advice.reason_of(error)
+        mend = advice.advise_on_connection(reason, engine.address)
         return warning(check, f"{engine.location}: {reason}; the primary answers its reads", mend)
     try:
         if engine.rows(_CLUSTER) != primary.rows(_CLUSTER):
             mend = f"name standbys of database.url in {setting}"
             return problem(check, f"{standby.name} is no copy of the primary: it belongs to another cluster", mend)
         is_primary = engine.column(_SERVER) == primary.column(_SERVER)
-        positions = PrimaryPositions(primary, 0)
+        positions = standbys.PrimaryPositions(primary, 0)
         wanted, until = positions.ask(), time.monotonic() + max_lag
         while (seen := standby.ask(positions.epoch)) is not None and seen.position < wanted:
             if time.monotonic() >= until:

@@ -9,8 +9,7 @@ from limes.app.context import Cluster
 from limes.app.settings import Settings
 from limes.app.settings.rules import Names
 from limes.catalog.catalog import Catalog, Ref
-from limes.kernel.errors import BackendError
-from limes.kernel.units import Unit
+from limes.kernel import errors, units
 from limes.kernel.validation.problems import did_you_mean
 from limes.lifetimes.rules import followed_resources
 from limes.notifications.mail.templates import KINDS, Around, RenderError, Templates, sample
@@ -28,7 +27,10 @@ def configuration_warnings(settings: Settings, cluster: Cluster) -> Iterator[str
     for capacitor in settings.capacitors:
         try:
             reported[capacitor.id] = list(cluster.backends.capacity[capacitor.id].resources())
-        except (BackendError, ClientException):  # it has to be asked for them, and does not answer: the doctor says so
+        except (
+            errors.BackendError,
+            ClientException,
+        ):  # it has to be asked for them, and does not answer: the doctor says so
             reported[capacitor.id] = None
     yield from _unmatched(settings, catalog)
     yield from _capacitors(settings, catalog, reported)
@@ -157,7 +159,7 @@ def _approvals(rules: Sequence[AutoApprovalRule], catalog: Catalog) -> Iterator[
                 yield f"{path}: whatever it approves, {names} before it approves already, so this rule has no effect"
 
 
-def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref, unit: Unit) -> bool:
+def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref, unit: units.Unit) -> bool:
     """Returns whether a rule approves what a later one does, of a resource. One with `every` does not always."""
     percent, other_percent = rule.up_to_percent, later.up_to_percent
     return (

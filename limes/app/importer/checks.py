@@ -10,8 +10,7 @@ from peewee import Case, Select, Value, fn
 
 from limes.app.importer.layout import Rows
 from limes.app.importer.source import OverrideRow, Source
-from limes.autogrow.compute import growing_resources
-from limes.autogrow.models import ProjectAZQuota
+from limes.autogrow import compute, models
 from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.catalog.models import AZResource, Resource, Service
 from limes.commitments.models import Commitment
@@ -168,7 +167,7 @@ _OURS: dict[str, Rows] = {
     "bounds": _of_resource(ProjectResource.max_quota, ProjectResource.forbids_autogrowth).where(
         ProjectResource.max_quota.is_null(False) | ProjectResource.forbids_autogrowth
     ),
-    "az_quotas": _of_resource(ProjectAZQuota.az, ProjectAZQuota.quota),
+    "az_quotas": _of_resource(models.ProjectAZQuota.az, models.ProjectAZQuota.quota),
     "commitments": _of_resource(Commitment.az, Commitment.amount, Commitment.confirmed_at, Commitment.superseded_at),
 }
 
@@ -176,7 +175,7 @@ _OURS: dict[str, Rows] = {
 def differences(source: Source, ours: Engine, catalog: Catalog) -> list[str]:
     """Returns a line for each figure that differs. Only our resources count."""
     resources = set(catalog.refs())
-    growing = set(growing_resources(catalog))
+    growing = set(compute.growing_resources(catalog))
     lines = []
     for kind, name in _NAMES.items():
         known = growing if kind in _GROWING else resources

@@ -9,15 +9,19 @@ import orjson
 
 from limes.app.importer.source import CommitmentRow
 from limes.commitments.commitment import Commitment, DurationError, Status, parse_duration
-from limes.kernel.errors import ConfigError
-from limes.kernel.system import IdSource
+from limes.kernel import errors, system
 from limes.usage.recent import UsageChange, add_change
 
 _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 
 
 def convert_commitment(
-    row: CommitmentRow, project: tuple[int, str], resource_id: int, known: Collection[int], now: float, ids: IdSource
+    row: CommitmentRow,
+    project: tuple[int, str],
+    resource_id: int,
+    known: Collection[int],
+    now: float,
+    ids: system.IdSource,
 ) -> Commitment:
     """Returns the same commitment under the same number. `project` is our id and the UUID of its project, `known` are
     the numbers imported before it. A commitment without a UUID, as in early releases, gets one that is the same in each
@@ -31,9 +35,9 @@ def convert_commitment(
     try:
         duration = str(parse_duration(row.duration))
     except DurationError as error:
-        raise ConfigError([f"commitment {row.id}: {error}"]) from None
+        raise errors.ConfigError([f"commitment {row.id}: {error}"]) from None
     if row.amount <= 0 or row.expires_at <= row.created_at:
-        raise ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
+        raise errors.ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
     return Commitment(
         id=row.id,
         uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{project[1]}:{row.id}")),

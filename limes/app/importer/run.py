@@ -13,10 +13,8 @@ from limes.app.importer.source import Source
 from limes.app.importer.target import Target
 from limes.catalog.catalog import Catalog
 from limes.collector.sync_catalog import sync_catalog
-from limes.db.engine import Engine
-from limes.db.failures import first_line
-from limes.kernel.errors import StartupError
-from limes.kernel.system import IdSource
+from limes.db import engine, failures
+from limes.kernel import errors, system
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 
 Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
@@ -51,11 +49,11 @@ class _RollBack(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    source: Engine
-    target: Engine
+    source: engine.Engine
+    target: engine.Engine
     catalog: Catalog
     limes: Limes
-    ids: IdSource
+    ids: system.IdSource
     progress: Progress = lambda label, items, total: items
     overrides: QuotaOverrides = NO_OVERRIDES
 
@@ -65,7 +63,7 @@ class Import:
         try:
             return self.source.snapshot(lambda: self._run(Source(self.source), apply, skip_unknown))
         except peewee.PeeweeException as error:
-            raise StartupError(f"nothing was imported: {first_line(error)}") from error
+            raise errors.StartupError(f"nothing was imported: {failures.first_line(error)}") from error
 
     def _run(self, source: Source, apply: bool, skip_unknown: bool) -> Outcome:
         problems, notes = survey(source, self.catalog, self.overrides, skip_unknown=skip_unknown)

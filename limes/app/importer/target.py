@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 import orjson
 from peewee import Case, Field, Select, Value, fn
 
-from limes.app.importer import source
-from limes.app.importer.conversion import UnreadableHistory, convert_commitment, convert_history
-from limes.autogrow.compute import autogrow_rule
-from limes.autogrow.models import ProjectAZQuota, UsageChanges
+from limes.app.importer import conversion, source
+from limes.autogrow import compute, models
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Catalog, Ref
 from limes.catalog.models import AZResource, Capacitor, Resource
@@ -166,13 +164,13 @@ class Target:
                 elif row.is_split:
                     self.skipped["quotas by AZ where people set quota here"] += 1
 
-        growing = [id_ for ref, id_ in self._resources.items() if autogrow_rule(self._catalog, ref)]
+        growing = [id_ for ref, id_ in self._resources.items() if compute.autogrow_rule(self._catalog, ref)]
         self.engine.write(Resource.update(quota_due_at=self._now).where(any_of(Resource.id, growing)))
-        table = ProjectAZQuota
+        table = models.ProjectAZQuota
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
     def write_usage_histories(self, rows: Iterable[source.UsageRow]) -> None:
-        table = UsageChanges
+        table = models.UsageChanges
         values = (
             (*self._pair(row), row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
             for row in self._of_known_resources(rows)
@@ -181,13 +179,13 @@ class Target:
         self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values)
 
     def _changes(self, row: source.UsageRow) -> list[UsageChange]:
-        rule = autogrow_rule(self._catalog, (row.service, row.resource))
+        rule = compute.autogrow_rule(self._catalog, (row.service, row.resource))
         if rule is None:
             self.skipped["historical usage where people set quota here"] += 1
             return []
         try:
-            return convert_history(row.history, row.usage, self._now, rule.retention)
-        except UnreadableHistory:
+            return conversion.convert_history(row.history, row.usage, self._now, rule.retention)
+        except conversion.UnreadableHistory:
             self.skipped["historical usage that cannot be read"] += 1
             return []
 
@@ -222,7 +220,7 @@ class Target:
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
                 project = (project_id, project_uuid)
-                commitment = convert_commitment(row, project, resource_id, known, self._now, self._ids)
+                commitment = conversion.convert_commitment(row, project, resource_id, known, self._now, self._ids)
                 known.add(commitment.id)
                 if commitment.is_live:
                     events.append(self._event(commitment, (row.service, row.resource), project_uuid, domain_uuid))
@@ -252,4 +250,4 @@ class Target:
         return self._projects[row.project][0], self._resources[row.service, row.resource]
 
     def _grows(self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow) -> bool:
-        return autogrow_rule(self._catalog, (row.service, row.resource)) is not None
+        return compute.autogrow_rule(self._catalog, (row.service, row.resource)) is not None

@@ -7,11 +7,8 @@ import falcon
 from limes.app.liquid import handlers
 from limes.app.liquid.handlers import LiquidApi, LiquidCollaborators
 from limes.auth.policy import Rule
-from limes.web.encoding import CompressionMiddleware, install_json
-from limes.web.errors import UNAUTHORIZED, PlainErrors
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
+from limes.web import encoding, errors, middleware, operational
 from limes.web.operation import Operation, Router, add_routes, document_rules
-from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
 
 ROUTES = {
     "/v1/info": {"GET": Operation(handlers.show_info, "liquid:get_info")},
@@ -42,16 +39,18 @@ def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,
-            RequestIdMiddleware(deps.ids),
-            AccessLogMiddleware("liquid", deps.clock, quiet_paths=PUBLIC_PATHS),
-            CompressionMiddleware(is_on=deps.compression),
-            AuthMiddleware(deps.authenticator, lambda path: path in PUBLIC_PATHS, UNAUTHORIZED),
+            middleware.RequestIdMiddleware(deps.ids),
+            middleware.AccessLogMiddleware("liquid", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
+            encoding.CompressionMiddleware(is_on=deps.compression),
+            middleware.AuthMiddleware(
+                deps.authenticator, lambda path: path in operational.PUBLIC_PATHS, errors.UNAUTHORIZED
+            ),
         ],
         router=Router(head=True),
     )
-    install_json(app)
-    PlainErrors().install(app)
+    encoding.install_json(app)
+    errors.PlainErrors().install(app)
     app.add_route("/healthcheck", HealthcheckEndpoint())
-    app.add_route("/metrics", MetricsEndpoint())
+    app.add_route("/metrics", operational.MetricsEndpoint())
     add_routes(app, LiquidApi(deps), ROUTES)
     return app

@@ -6,12 +6,11 @@ from typing import Annotated
 from pydantic import Field, StrictInt, StrictStr
 
 from limes.backends import AZDemand, DomainInfo, ProjectInfo, ResourceDemand
-from limes.kernel.errors import BadRequest
-from limes.kernel.units import MAX_AMOUNT
+from limes.kernel import errors, units
 from limes.web.call import RequestBody
 
 Text = Annotated[StrictStr, Field(min_length=1)]
-Amount = Annotated[StrictInt, Field(ge=0, le=MAX_AMOUNT)]
+Amount = Annotated[StrictInt, Field(ge=0, le=units.MAX_AMOUNT)]
 Total = Annotated[StrictInt, Field(ge=0)]
 
 
@@ -70,8 +69,8 @@ class QuotaRequest(RequestBody):
 def project_of(project_id: str, metadata: ProjectMetadata | None) -> ProjectInfo:
     """Returns the project that a request is about. Raises `BadRequest` if it does not say enough."""
     if metadata is None:
-        raise BadRequest("projectMetadata: is needed here, as /v1/info says")
+        raise errors.BadRequest("projectMetadata: is needed here, as /v1/info says")
     if metadata.uuid != project_id:
-        raise BadRequest(f"projectMetadata.uuid: is {metadata.uuid!r}, but the path says {project_id!r}")
+        raise errors.BadRequest(f"projectMetadata.uuid: is {metadata.uuid!r}, but the path says {project_id!r}")
     domain = DomainInfo(metadata.domain.uuid, metadata.domain.name)
     return ProjectInfo(project_id, metadata.name, domain.id, domain)

@@ -11,8 +11,7 @@ from typing import Any
 import falcon
 import orjson
 
-from limes.app.liquid import render
-from limes.app.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, project_of
+from limes.app.liquid import bodies, render
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.backends import CapacityBackend, CapacityReport, QuotaBackend, ServiceDef, calls
@@ -20,8 +19,8 @@ from limes.catalog.catalog import Catalog
 from limes.kernel.errors import Forbidden, StartupError, Unprocessable
 from limes.kernel.system import Clock, IdSource
 from limes.web import call as web
+from limes.web import middleware
 from limes.web.call import Answer, Body, identity_of, read_document
-from limes.web.middleware import ClientAddress
 from limes.web.operation import JsonApi, Operation
 
 MAX_BODY_SIZE = 1024 * 1024
@@ -75,7 +74,7 @@ class LiquidCollaborators:
     ids: IdSource
     version_file: Path | None = None
     """Where the description is kept, so that its version grows."""
-    client_address: ClientAddress = field(default_factory=ClientAddress)
+    client_address: middleware.ClientAddress = field(default_factory=middleware.ClientAddress)
     compression: bool = True
     """Whether answers are compressed for clients that accept it."""
     info: Mapping[str, Any] = field(init=False)
@@ -112,7 +111,7 @@ def show_info(call: Call) -> Answer:
 
 def report_capacity(call: Call) -> Answer:
     """Asks all capacitors."""
-    body, deps = call.body(CapacityRequest), call.deps
+    body, deps = call.body(bodies.CapacityRequest), call.deps
     service = deps.service
     catalog = Catalog(body.allAZs, [service])
     demand = {(service.type, name): resource.demand() for name, resource in body.demandByResource.items()}
@@ -125,16 +124,16 @@ def report_capacity(call: Call) -> Answer:
 
 def report_usage(call: Call) -> Answer:
     """Asks the backend."""
-    body, deps = call.body(UsageRequest), call.deps
-    project = project_of(call.params["project_id"], body.projectMetadata)
+    body, deps = call.body(bodies.UsageRequest), call.deps
+    project = bodies.project_of(call.params["project_id"], body.projectMetadata)
     report = calls.report_usage(deps.backend, deps.service, project, Catalog(body.allAZs, [deps.service]))
     return Answer(document=render.usage(deps.service, report, body.allAZs, deps.info["version"]))
 
 
 def set_quota(call: Call) -> Answer:
     """Has the backend enforce all quotas of a project: 204."""
-    body, service = call.body(QuotaRequest), call.deps.service
-    project = project_of(call.params["project_id"], body.projectMetadata)
+    body, service = call.body(bodies.QuotaRequest), call.deps.service
+    project = bodies.project_of(call.params["project_id"], body.projectMetadata)
     tracked = {name for name, resource in service.resources.items() if resource.tracks_quota}
     missing, others = sorted(tracked - set(body.resources)), sorted(set(body.resources) - tracked)
     if missing or others:

@@ -15,8 +15,8 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from limes.app.settings import root
 from limes.app.settings.load import OVERRIDES
-from limes.app.settings.root import Settings
 from limes.kernel.validation.durations import is_duration, say_duration
 from limes.kernel.validation.sections import ListenAddress, Moment, Name, ResourcePath, documented_fields
 
@@ -183,7 +183,7 @@ def _in_yaml(value: Any) -> str:
 
 def render_page() -> str:
     lines = [_HEAD]
-    for name, field in documented_fields(Settings).items():
+    for name, field in documented_fields(root.Settings).items():
         model = _model_of(field.annotation)
         text = _clean(field.description or (model.__doc__ if model else "") or "")
         if model is None:
@@ -209,7 +209,7 @@ def render_page() -> str:
 
 def all_rows() -> Iterator[Row]:
     """A row for each setting, with its section, without Markdown in key, type and default."""
-    for row in rows_of_model(Settings):
+    for row in rows_of_model(root.Settings):
         key, kind, default, meaning = (text.replace("\\|", "|") for text in row)
         yield Row(key.strip("`"), kind.replace("`", ""), default.strip("`"), meaning)
 

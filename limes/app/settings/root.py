@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from limes.app.settings import processes
 from limes.audit.settings import AuditSettings
 from limes.auth.settings import IdentitySettings
+from limes.catalog import catalog
 from limes.catalog import settings as cluster
-from limes.catalog.catalog import BehaviorRule
 from limes.commitments.rules import CommitmentRules
 from limes.kernel.outgoing import AnswerLimits
 from limes.kernel.validation.sections import ConfigPath, Name, Section
@@ -35,7 +35,7 @@ class Settings(Section):
     capacitors: tuple[cluster.CapacitorSettings, ...] = ()
     lowpriv_raise: cluster.LowPrivRaiseSettings = cluster.LowPrivRaiseSettings()
     bursting: cluster.BurstingSettings = cluster.BurstingSettings()
-    resource_behavior: tuple[BehaviorRule, ...] = ()
+    resource_behavior: tuple[catalog.BehaviorRule, ...] = ()
     quota_distribution_configs: tuple[cluster.QuotaDistributionSettings, ...] = ()
     commitments: CommitmentRules = CommitmentRules()
     quota_requests: QuotaRequestSettings = QuotaRequestSettings()

@@ -18,8 +18,7 @@ from json import JSONDecodeError
 from queue import SimpleQueue
 from typing import TypeVar
 
-from limes.kernel.errors import BackendOutage
-from limes.kernel.system import give_back
+from limes.kernel import errors, system
 
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
@@ -123,7 +122,7 @@ class Room:
         which begins with `where`."""
         counted = size if size > _SMALL else 0
         if counted > limit:
-            raise BackendOutage(f"{where}: the answer needs more than {limit} bytes of memory (answers.memory)")
+            raise errors.BackendOutage(f"{where}: the answer needs more than {limit} bytes of memory (answers.memory)")
         if self._take(share, counted, limit):
             return
         gc.collect()  # for answers that are only referred to by cycles of errors and their tracebacks
@@ -131,7 +130,7 @@ class Room:
         while not self._take(share, counted, limit):
             now = time.monotonic()
             if now > until or (now > began + self._patience and self._is_largest(share)):
-                raise BackendOutage(f"{where}: other answers leave no memory for this one (answers.memory)")
+                raise errors.BackendOutage(f"{where}: other answers leave no memory for this one (answers.memory)")
             time.sleep(_AGAIN)
 
     def end_reading(self, share: "Share") -> None:
@@ -145,7 +144,7 @@ class Room:
             self._clear()
             is_to_give_back, self._is_to_give_back = self._is_to_give_back, False
         if is_to_give_back:
-            give_back()
+            system.give_back()
 
     def _take(self, share: "Share", size: int, limit: int) -> bool:
         with self._lock:

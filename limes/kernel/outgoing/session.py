@@ -19,10 +19,9 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session, TCPKeepAliveAdapter
 from urllib3 import connection, connectionpool
 
-from limes.kernel.errors import BackendError
+from limes.kernel import errors, redaction
 from limes.kernel.outgoing import answers
 from limes.kernel.outgoing.answers import DEFAULT_LIMITS, AnswerLimits, printable_url
-from limes.kernel.redaction import redact
 
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 """When the answer to the request that this thread sends has to be complete, on the clock `time.monotonic`."""
@@ -135,14 +134,14 @@ class GuardedSession(requests.Session):
                 share.free()
             response.share = share  # type: ignore[attr-defined]  # for as long as the answer is used
             response.encoding = "utf-8"  # as `Contents` has read it: what other encodings hide it has not seen
-            response.reason = redact(response.reason or "")
+            response.reason = redaction.redact(response.reason or "")
             response.raw.release_conn()
             target = answers.next_url(response)
             if target is None:
                 return response
             request = request.copy()
             request.url = target
-        raise BackendError(
+        raise errors.BackendError(
             f"{request.method} {printable_url(str(request.url))}: more than {answers.MAX_HOPS} redirects in a row"
         )
 

@@ -11,26 +11,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    GetPydanticSchema,
-    StringConstraints,
-    ValidationInfo,
-)
+import pydantic
 from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
 
-class Section(BaseModel):
+class Section(pydantic.BaseModel):
     """A part of the configuration file. Unknown keys are refused, and nothing changes after loading."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+    model_config = pydantic.ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True
+    )
 
 
-def documented_fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+def documented_fields(model: type[pydantic.BaseModel]) -> Mapping[str, FieldInfo]:
     """Returns the fields of a model, which have the texts below them in the source as descriptions from now on.
     Pydantic can do the same for all models while it makes them (`use_attribute_docstrings`). Reading the sources took a
     tenth of the start of each process, and only processes that show the texts need them."""
@@ -61,7 +55,7 @@ def _compile(value: Any) -> re.Pattern[str]:
         raise ValueError(f"{value!r} is not a valid regular expression: {error}") from None
 
 
-Regex = Annotated[re.Pattern[str], BeforeValidator(_compile)]
+Regex = Annotated[re.Pattern[str], pydantic.BeforeValidator(_compile)]
 """A regular expression. Whether it is anchored is said where it is used."""
 
 
@@ -70,11 +64,12 @@ def _seconds(time: datetime) -> float:
 
 
 Moment = Annotated[
-    float, GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime)))
+    float,
+    pydantic.GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime))),
 ]
 """A time, in UTC if it names no zone; in the program, seconds since the epoch."""
 
-_PATH = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
+_PATH = Annotated[str, pydantic.StringConstraints(pattern=r"^[^/]+/[^/]+$")]
 
 
 def _split(value: Any, read: Any) -> tuple[str, str]:
@@ -85,7 +80,8 @@ def _split(value: Any, read: Any) -> tuple[str, str]:
 
 
 ResourcePath = Annotated[
-    tuple[str, str], GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH)))
+    tuple[str, str],
+    pydantic.GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH))),
 ]
 """`service/resource`; in the program, the pair of both."""
 
@@ -96,7 +92,7 @@ def _no_slash(value: str) -> str:
     return value
 
 
-Name = Annotated[str, AfterValidator(_no_slash)]
+Name = Annotated[str, pydantic.AfterValidator(_no_slash)]
 """The name of a service type, a resource, an availability zone or a capacitor."""
 
 
@@ -113,18 +109,18 @@ def _listen(value: str) -> str:
     return value if host else f"{_ALL_NETWORKS}:{port}"
 
 
-ListenAddress = Annotated[str, AfterValidator(_listen)]
+ListenAddress = Annotated[str, pydantic.AfterValidator(_listen)]
 """`HOST:PORT`. Without a host, as in `:8080`, it is for all networks of this machine (IPv4)."""
 
 
-def _from_folder(value: Any, info: ValidationInfo) -> Any:
+def _from_folder(value: Any, info: pydantic.ValidationInfo) -> Any:
     """A relative path counts from the folder of the configuration file."""
     if isinstance(value, str) and info.context:
         return info.context["folder"] / value
     return value
 
 
-ConfigPath = Annotated[Path, BeforeValidator(_from_folder)]
+ConfigPath = Annotated[Path, pydantic.BeforeValidator(_from_folder)]
 """A path; a relative one counts from the folder of the configuration file."""
 
 

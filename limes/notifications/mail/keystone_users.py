@@ -15,9 +15,8 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 
+from limes.kernel import redaction, system
 from limes.kernel.errors import LimesError, Unavailable
-from limes.kernel.redaction import line_of
-from limes.kernel.system import Clock
 from limes.notifications.rules import ADDRESS
 
 log = logging.getLogger(__name__)
@@ -34,7 +33,7 @@ class KeystoneUsers:
     sometimes ask the same twice."""
 
     adapter: Adapter
-    clock: Clock
+    clock: system.Clock
     attribute: str = "email"
     at_most: int = 50
     ttl: float = 3600.0
@@ -98,7 +97,7 @@ class KeystoneUsers:
         except Unavailable:
             raise
         except (ksa_errors.ClientException, requests.RequestException, LimesError, ValueError) as error:
-            raise Unavailable(f"cannot ask Keystone for recipients: {line_of(error)}") from None
+            raise Unavailable(f"cannot ask Keystone for recipients: {redaction.line_of(error)}") from None
         return document if isinstance(document, dict) else None
 
     def _kept(self, key: tuple[str, ...], read: Callable[[], T]) -> T:

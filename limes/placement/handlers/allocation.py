@@ -12,14 +12,12 @@ from limes.placement.call import Answer, Call
 from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.handlers import inventory
 from limes.placement.objects import allocation as allocations
-from limes.placement.objects import allocation_write
+from limes.placement.objects import allocation_write, usage
 from limes.placement.objects.allocation import ANY_GENERATION, Claim, Ownership
 from limes.placement.objects.allocation_write import Shape
-from limes.placement.objects.usage import UNKNOWN
-from limes.placement.search.candidates import SearchResult, search
+from limes.placement.search import candidates, values
 from limes.placement.search.render import AT_ONCE, render
 from limes.placement.search.request import Bounds, parse
-from limes.placement.search.values import invalid, normal_uuid, parse_pairs
 from limes.placement.settings import PlacementBounds
 from limes.web.call import BodyStream
 
@@ -52,7 +50,7 @@ def _parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
 
 def _checked_uuid(value: str) -> str:
     """The UUID in the usual notation. Raises `InvalidValue` for any other text."""
-    uuid = normal_uuid(value)
+    uuid = values.normal_uuid(value)
     if uuid is None:
         raise InvalidValue(f"Malformed consumer_uuid: {value}")
     return uuid
@@ -72,7 +70,7 @@ def show(call: Call) -> Answer:
         if call.version >= 28:
             document["consumer_generation"] = consumer.generation
         if call.version >= 38:
-            document["consumer_type"] = consumer.consumer_type or UNKNOWN
+            document["consumer_type"] = consumer.consumer_type or usage.UNKNOWN
     return Answer(document=document, last_modified=call.latest(held))
 
 
@@ -125,7 +123,7 @@ def delete(call: Call) -> Answer:
 def _consumer_uuid(call: Call) -> str:
     """The UUID in the path. Another text has no allocations."""
     given = call.params["consumer_uuid"]
-    return normal_uuid(given) or given
+    return values.normal_uuid(given) or given
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:
@@ -137,7 +135,7 @@ def _resources(body: Any) -> dict[str, dict[str, int]]:
     else:
         by_provider = {uuid: entry["resources"] for uuid, entry in body.items()}
     amounts = {
-        normal_uuid(uuid) or uuid: {name: int(amount) for name, amount in resources.items()}
+        values.normal_uuid(uuid) or uuid: {name: int(amount) for name, amount in resources.items()}
         for uuid, resources in by_provider.items()
     }
     if len(amounts) < len(by_provider):
@@ -151,7 +149,7 @@ def reshape(call: Call) -> Answer:
     shapes = {}
     for uuid, shape in body["inventories"].items():
         parse_all = partial(inventory.parse_all, shape["inventories"], call.version, uuid)
-        shapes[normal_uuid(uuid) or uuid] = Shape(shape["resource_provider_generation"], parse_all)
+        shapes[values.normal_uuid(uuid) or uuid] = Shape(shape["resource_provider_generation"], parse_all)
     _write(call, _parse_claims(call, body["allocations"]), "malformed reshaper data:", shapes)
     return Answer(status=204)
 
@@ -163,10 +161,10 @@ def bounds_of(settings: PlacementBounds) -> Bounds:
 
 def list_candidates(call: Call) -> Answer:
     """The ways to satisfy a request for resources, and the state of the trees that they are in."""
-    pairs = parse_pairs(call.req.query_string)
+    pairs = values.parse_pairs(call.req.query_string)
     problem = schemas.candidates_problem(call.version, dict(pairs))
     if problem is not None:
-        raise invalid(problem)
+        raise values.invalid(problem)
     settings = call.deps.settings
     cloud = call.deps.index.current()
     request = parse(pairs, call.version, cloud, bounds_of(settings.bounds))
@@ -179,7 +177,7 @@ def list_candidates(call: Call) -> Answer:
         memory = call.deps.answers.of((call.version, *(pair for pair in pairs if pair[0] != "limit")))
     monotonic = call.deps.clock.monotonic
     end = monotonic() + settings.bounds.search_seconds
-    result = search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
+    result = candidates.search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
     headers = {} if result.complete else {INCOMPLETE: _reason(call, result)}
     body = render(result, cloud, call.version, memory)
     if len(result.candidates) > AT_ONCE:
@@ -187,7 +185,7 @@ def list_candidates(call: Call) -> Answer:
     return Answer(data=b"".join(body), last_modified=call.now, headers=headers)
 
 
-def _reason(call: Call, result: SearchResult) -> str:
+def _reason(call: Call, result: candidates.SearchResult) -> str:
     """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then. An empty answer
     would claim that there is no room, which is not known."""
     bounds = call.deps.settings.bounds

@@ -10,11 +10,10 @@ from limes.placement import schemas
 from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import CannotDeleteParent, DuplicateName, InvalidValue, Missing, ProviderInUse
 from limes.placement.handlers.allocation import bounds_of
+from limes.placement.objects import resource_provider
 from limes.placement.objects import resource_provider as providers
-from limes.placement.objects.resource_provider import LockedProvider
+from limes.placement.search import provider_list, values
 from limes.placement.search.model import Provider
-from limes.placement.search.provider_list import matching_providers, parse_providers
-from limes.placement.search.values import aggregate_name, invalid, normal_uuid, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 _PLACES = Provider(0, "@uuid@", "", 0)
@@ -40,13 +39,13 @@ def document_of(provider: Provider, version: int, prefix: str) -> dict[str, Any]
 
 def list_providers(call: Call) -> Answer:
     """The providers that match the query."""
-    pairs = parse_pairs(call.req.query_string)
+    pairs = values.parse_pairs(call.req.query_string)
     problem = schemas.providers_query(call.version).problem(dict(pairs))
     if problem is not None:
-        raise invalid(problem)
+        raise values.invalid(problem)
     cloud = call.deps.index.current()
-    request = parse_providers(pairs, call.version, cloud, bounds_of(call.deps.settings.bounds))
-    matching = matching_providers(request, cloud)
+    request = provider_list.parse_providers(pairs, call.version, cloud, bounds_of(call.deps.settings.bounds))
+    matching = provider_list.matching_providers(request, cloud)
     updated = max((provider.updated_at for provider in matching), default=call.now)
     return Answer(data=render_providers(matching, call.version, call.prefix), last_modified=updated)
 
@@ -84,7 +83,7 @@ def create(call: Call) -> Answer:
     """POST /resource_providers."""
     body = call.body(schemas.post_provider(call.version))
     name = body["name"]
-    uuid = normal_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
+    uuid = values.normal_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
     assert uuid is not None
     if not name:
         raise _cannot_create(name, uuid, "name is required")
@@ -169,7 +168,9 @@ def replace_aggregates(call: Call) -> Answer:
     providers.identify(call.engine, call.params["uuid"])
     body = call.body(schemas.put_aggregates(call.version))
     guarded = call.version >= 19
-    uuids = list(dict.fromkeys(aggregate_name(uuid) or uuid for uuid in (body["aggregates"] if guarded else body)))
+    uuids = list(
+        dict.fromkeys(values.aggregate_name(uuid) or uuid for uuid in (body["aggregates"] if guarded else body))
+    )
 
     def work() -> int:
         provider = providers.lock(call.engine, call.params["uuid"])
@@ -189,7 +190,12 @@ def _answer_aggregates(call: Call, uuids: list[str], generation: int) -> Answer:
     return Answer(document={"aggregates": uuids, **guard}, last_modified=call.now)
 
 
-def _move(call: Call, provider: LockedProvider, new_parent_uuid: str | None, tree: dict[str, LockedProvider]) -> None:
+def _move(
+    call: Call,
+    provider: resource_provider.LockedProvider,
+    new_parent_uuid: str | None,
+    tree: dict[str, resource_provider.LockedProvider],
+) -> None:
     parent = tree.get(new_parent_uuid) if new_parent_uuid else None
     if new_parent_uuid is not None and parent is None:
         raise _cannot_update(provider, "parent provider UUID does not exist.", action="create")
@@ -210,7 +216,7 @@ def _answer(call: Call, provider: Provider) -> Answer:
 
 def _parent_uuid(body: Mapping[str, Any]) -> str | None:
     parent = body.get("parent_provider_uuid")
-    return None if parent is None else normal_uuid(parent)
+    return None if parent is None else values.normal_uuid(parent)
 
 
 def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:
@@ -219,7 +225,7 @@ def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:
     )
 
 
-def _cannot_update(provider: LockedProvider, why: str, action: str = "update") -> InvalidValue:
+def _cannot_update(provider: resource_provider.LockedProvider, why: str, action: str = "update") -> InvalidValue:
     return InvalidValue(
         f"Unable to save resource provider {provider.uuid}: Object action {action} failed because: {why}"
     )

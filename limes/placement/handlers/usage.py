@@ -8,13 +8,11 @@ from urllib.parse import urlencode
 
 import orjson
 
-from limes.placement import schemas
+from limes.placement import errors, schemas
 from limes.placement.call import Answer, Call
-from limes.placement.errors import InvalidBody, InvalidValue, Missing
 from limes.placement.objects import quota as quotas
+from limes.placement.objects import usage, vocabulary
 from limes.placement.objects import usage as usages
-from limes.placement.objects import vocabulary
-from limes.placement.objects.usage import Filter, GroupBy
 from limes.placement.search.values import invalid, parse_aggregates
 
 
@@ -57,8 +55,8 @@ def list_groups(call: Call) -> Answer:
     """GET /usage_groups?group_by=...: all figures of one answer are from the same moment."""
     query = call.query(schemas.GROUPS_QUERY)
     limit = int(query["limit"]) if "limit" in query else None
-    filter_ = Filter(
-        GroupBy(query["group_by"]), query.get("project_id"), (), _aggregates(call, query), query.get("marker")
+    filter_ = usage.Filter(
+        usage.GroupBy(query["group_by"]), query.get("project_id"), (), _aggregates(call, query), query.get("marker")
     )
 
     def read() -> tuple[list[bytes], str | None]:
@@ -81,7 +79,7 @@ def _class_ids(call: Call, query: dict[str, str]) -> tuple[int, ...]:
     ids = vocabulary.class_ids(call.engine, names)
     unknown = [name for name in names if name not in ids]
     if unknown:
-        raise InvalidValue(f"No such resource class {unknown[0]}.")
+        raise errors.InvalidValue(f"No such resource class {unknown[0]}.")
     return tuple(ids.values())
 
 
@@ -97,13 +95,13 @@ def _aggregates(call: Call, query: dict[str, str]) -> tuple[str, ...]:
     return tuple(sorted(aggregates.member_of[0]))
 
 
-def _render(call: Call, filter_: Filter) -> list[bytes]:
+def _render(call: Call, filter_: usage.Filter) -> list[bytes]:
     """Each group is rendered as its rows arrive, so the rows of a large answer are never all in memory."""
     most = call.deps.settings.bounds.max_usage_groups
     rendered: list[bytes] = []
     for group in usages.stream_groups(call.engine, filter_):
         if len(rendered) == most:
-            raise InvalidValue(
+            raise errors.InvalidValue(
                 f"The answer would have more than {most} groups: ask for fewer projects at a time with 'limit',"
                 " for larger groups with 'group_by', or for fewer aggregates with 'member_of'."
             )
@@ -134,7 +132,7 @@ def delete_quotas(call: Call) -> Answer:
     """DELETE /quotas/{project_id}: nothing is limited any more."""
     project_id = _project(call)
     if not call.transaction(lambda: quotas.delete(call.engine, project_id)):
-        raise Missing(f"No quotas for project '{project_id}'")
+        raise errors.Missing(f"No quotas for project '{project_id}'")
     return Answer(status=204)
 
 
@@ -142,7 +140,7 @@ def _project(call: Call) -> str:
     project_id = call.params["project_id"]
     problem = schemas.PROJECT.problem(project_id)
     if problem is not None:
-        raise InvalidBody(f"Invalid project id: {problem}")
+        raise errors.InvalidBody(f"Invalid project id: {problem}")
     return project_id
 
 

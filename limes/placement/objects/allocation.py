@@ -12,12 +12,10 @@ from typing import Any, Final, NamedTuple
 import peewee
 from peewee import EXCLUDED, JOIN, fn
 
-from limes.db.compiled import any_of, compiled_insert
-from limes.db.compiled import lock as lock_rows
+from limes.db import compiled
 from limes.db.engine import Engine
 from limes.db.query import Node, keyed, made, tuples, writes_for
-from limes.placement import models
-from limes.placement.errors import provider_missing
+from limes.placement import errors, models
 from limes.placement.models import Provider, ResourceClass
 
 
@@ -48,7 +46,9 @@ _OF_CONSUMER = tuple(getattr(_Consumer, name) for name in Consumer._fields)
 @keyed(str, "uuid", Consumer)
 def lock_consumers(uuids: Collection[str]) -> Node:
     """The consumers that exist, by UUID, locked until the transaction ends."""
-    return lock_rows(_Consumer.select(*_OF_CONSUMER).where(any_of(_Consumer.uuid, uuids)).order_by(_Consumer.uuid))
+    return compiled.lock(
+        _Consumer.select(*_OF_CONSUMER).where(compiled.any_of(_Consumer.uuid, uuids)).order_by(_Consumer.uuid)
+    )
 
 
 def _count_up_if_known(insert: peewee.Insert) -> Node:
@@ -64,7 +64,7 @@ def _count_up_if_known(insert: peewee.Insert) -> Node:
     ).returning(*_OF_CONSUMER)
 
 
-_WRITE = compiled_insert(
+_WRITE = compiled.compiled_insert(
     _Consumer,
     *(_Consumer.uuid, _Consumer.project_id, _Consumer.user_id, _Consumer.consumer_type),
     *(_Consumer.generation, _Consumer.updated),
@@ -83,7 +83,7 @@ def write_consumers(engine: Engine, owners: Sequence[Ownership], now: float) -> 
 @writes_for("consumer_ids")
 def delete_consumers(consumer_ids: Collection[int]) -> Node:
     """Deletes consumers that have no allocations any more."""
-    return _Consumer.delete().where(any_of(_Consumer.id, consumer_ids))
+    return _Consumer.delete().where(compiled.any_of(_Consumer.id, consumer_ids))
 
 
 class AnyGeneration(Enum):
@@ -169,5 +169,5 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
     """A provider's generation, and what all consumers have of it. Raises `Missing`."""
     held = _of_provider(engine, uuid)
     if not held:
-        raise provider_missing(uuid, "Resource provider '{}' not found: ")
+        raise errors.provider_missing(uuid, "Resource provider '{}' not found: ")
     return held[0].provider_generation, [one for one in held if one.consumer_uuid is not None]

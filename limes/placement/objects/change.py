@@ -14,10 +14,9 @@ A tombstone is kept for a day. A reader that has not polled for `TOMBSTONE_SECON
 import peewee
 from peewee import fn
 
-from limes.db.compiled import Compiled
+from limes.db import compiled, transactions
 from limes.db.engine import Engine
 from limes.db.query import Build, Node, P, Query, Values, writes
-from limes.db.transactions import atomic
 from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
 
 TOMBSTONE_SECONDS = 86_400.0
@@ -52,7 +51,7 @@ def take_stamp(engine: Engine) -> None:
 def stamped(build: Build[P]) -> Query[P, int]:
     """As `writes`, for a statement with `STAMP` in it, which is taken first."""
 
-    def write(engine: Engine, query: Compiled, values: Values) -> int:
+    def write(engine: Engine, query: compiled.Compiled, values: Values) -> int:
         take_stamp(engine)
         return engine.write(query, **values)
 
@@ -81,7 +80,7 @@ def stamp_vocabulary(name: str) -> Node:
     return Vocabulary.update(changed=STAMP).where(Vocabulary.name == name)
 
 
-@atomic
+@transactions.atomic
 def repair_stamps(engine: Engine) -> None:
     """Lowers stamps that are above the present one, as in a database restored on another PostgreSQL server. That server
     would not reach them for a long time, so the index would read these rows again and again. To be called at start."""

@@ -12,8 +12,7 @@ from peewee import JOIN, fn
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, distinct, mapping, tuples, writes
-from limes.placement import models
-from limes.placement.errors import CapacityExceeded, InventoryInUse, provider_missing
+from limes.placement import errors, models
 from limes.placement.models import Allocation, Provider, ResourceClass
 
 MAX_INT = 2147483647
@@ -57,8 +56,8 @@ class Stock:
         if requested > released and self.used - released + requested > self.inventory.capacity:
             raise self._refusal(provider_uuid, "would exceed the capacity")
 
-    def _refusal(self, provider_uuid: str, why: str) -> CapacityExceeded:
-        return CapacityExceeded(
+    def _refusal(self, provider_uuid: str, why: str) -> errors.CapacityExceeded:
+        return errors.CapacityExceeded(
             f"Unable to create allocation for '{self.class_name}' on resource provider '{provider_uuid}'."
             f" The requested amount {why}."
         )
@@ -86,7 +85,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
     """A provider's generation, and its inventory by class name, ordered by class id. Raises `Missing`."""
     rows = _of_provider(engine, uuid)
     if not rows:
-        raise provider_missing(uuid, "No resource provider with uuid {} found : ")
+        raise errors.provider_missing(uuid, "No resource provider with uuid {} found : ")
     return rows[0][0], {name: Inventory(*values) for _, name, *values in rows if name is not None}
 
 
@@ -144,5 +143,5 @@ def remove(engine: Engine, provider_id: int, provider_uuid: str, class_ids: Coll
     used = _used_classes(engine, provider_id, class_ids)
     if used:
         names = ", ".join(used.values())
-        raise InventoryInUse(f"Inventory for '{names}' on resource provider '{provider_uuid}' in use.")
+        raise errors.InventoryInUse(f"Inventory for '{names}' on resource provider '{provider_uuid}' in use.")
     return _remove(engine, provider_id, class_ids)

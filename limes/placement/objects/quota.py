@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping
 
 from peewee import fn
 
-from limes.db.compiled import any_of
-from limes.db.compiled import lock as lock_rows
+from limes.db import compiled
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, distinct, mapping, tuples, writes, writes_for
 from limes.placement.errors import QuotaExceeded
@@ -37,12 +36,12 @@ def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
 def _class_ids(project_id: str, locked: bool) -> Node:
     query = ProjectQuota.select(ProjectQuota.resource_class).order_by(ProjectQuota.resource_class)
     query = query.where(ProjectQuota.project_id == project_id)
-    return lock_rows(query) if locked else query
+    return compiled.lock(query) if locked else query
 
 
 @writes_for("class_ids")
 def _delete_classes(project_id: str, class_ids: Collection[int]) -> Node:
-    is_gone = (ProjectQuota.project_id == project_id, any_of(ProjectQuota.resource_class, class_ids))
+    is_gone = (ProjectQuota.project_id == project_id, compiled.any_of(ProjectQuota.resource_class, class_ids))
     return ProjectQuota.delete().where(*is_gone)
 
 
@@ -84,8 +83,8 @@ def _lock(project_ids: Collection[str]) -> Node:
     quota = ProjectQuota.alias("quota")
     query = quota.select(quota.project_id, ResourceClass.name, quota.max_used)
     query = query.join(ResourceClass, on=ResourceClass.id == quota.resource_class)
-    query = query.where(any_of(quota.project_id, project_ids)).order_by(quota.project_id, quota.resource_class)
-    return lock_rows(query, of="quota")
+    query = query.where(compiled.any_of(quota.project_id, project_ids)).order_by(quota.project_id, quota.resource_class)
+    return compiled.lock(query, of="quota")
 
 
 def lock(engine: Engine, project_ids: Collection[str]) -> Limits:
@@ -100,7 +99,7 @@ def _used(project_ids: Collection[str]) -> Node:
         .join(Allocation, on=Allocation.consumer == Consumer.id)
         .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
     )
-    query = query.where(any_of(Consumer.project_id, project_ids))
+    query = query.where(compiled.any_of(Consumer.project_id, project_ids))
     return query.group_by(Consumer.project_id, ResourceClass.name)
 
 

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 from peewee import JOIN, Case
 
-from limes.db.compiled import any_of
-from limes.db.compiled import lock as lock_rows
+from limes.db import compiled
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, exists, first, first_value, rows, tuples, value, writes
-from limes.placement import models
-from limes.placement.errors import ConcurrentUpdate, Missing
+from limes.placement import errors, models
 from limes.placement.models import Allocation
 from limes.placement.models import ProviderAggregate as Member
 from limes.placement.objects import change
@@ -37,7 +35,7 @@ class LockedProvider(NamedTuple):
     def check_generation(self, sent: int, message: str = "resource provider generation conflict") -> None:
         """Raises `ConcurrentUpdate` if the client saw another generation."""
         if sent != self.generation:
-            raise ConcurrentUpdate(message)
+            raise errors.ConcurrentUpdate(message)
 
 
 _Provider = models.Provider
@@ -66,8 +64,8 @@ def get(engine: Engine, uuid: str) -> Provider:
     return provider
 
 
-def _missing(uuid: str) -> Missing:
-    return Missing(f"No resource provider with uuid {uuid} found")
+def _missing(uuid: str) -> errors.Missing:
+    return errors.Missing(f"No resource provider with uuid {uuid} found")
 
 
 @tuples(tuple[int, int])
@@ -109,7 +107,7 @@ def lock(engine: Engine, uuid: str) -> LockedProvider:
 
 @first(LockedProvider)
 def find_and_lock(uuid: str) -> Node:
-    return lock_rows(_Provider.select(*_LOCKED).where(_Provider.uuid == uuid))
+    return compiled.lock(_Provider.select(*_LOCKED).where(_Provider.uuid == uuid))
 
 
 @first(LockedProvider)
@@ -129,15 +127,15 @@ def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedP
             return provider
     lock(engine, uuid).check_generation(sent)
     # the generation was another one a moment ago, and is the sent one now
-    raise ConcurrentUpdate("resource provider generation conflict")
+    raise errors.ConcurrentUpdate("resource provider generation conflict")
 
 
 @rows(LockedProvider)
 def _trees(uuids: Collection[str], locked: bool) -> Node:
     other = _Provider.alias()
-    roots = other.select(other.root).where(any_of(other.uuid, uuids))
-    query = _Provider.select(*_LOCKED).where(any_of(_Provider.root, roots)).order_by(_Provider.id)
-    return lock_rows(query) if locked else query
+    roots = other.select(other.root).where(compiled.any_of(other.uuid, uuids))
+    query = _Provider.select(*_LOCKED).where(compiled.any_of(_Provider.root, roots)).order_by(_Provider.id)
+    return compiled.lock(query) if locked else query
 
 
 def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
@@ -148,7 +146,7 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
         tree = _trees(engine, uuids, locked=False)
         if locked.issuperset(provider.id for provider in tree):
             return {provider.uuid: provider for provider in tree}
-    raise ConcurrentUpdate("The provider tree keeps changing; try again.")
+    raise errors.ConcurrentUpdate("The provider tree keeps changing; try again.")
 
 
 @first_value(int)
@@ -183,7 +181,7 @@ def rename(provider_id: int, name: str, now: float) -> Node:
 def _move(moved_id: int, parent_id: int | None, root_id: int, subtree: Collection[int], now: float) -> Node:
     parent = Case(None, [(_Provider.id == moved_id, parent_id)], _Provider.parent)
     query = _Provider.update(parent=parent, root=root_id, updated=now, changed=change.STAMP)
-    return query.where(any_of(_Provider.id, subtree))
+    return query.where(compiled.any_of(_Provider.id, subtree))
 
 
 def move(

@@ -11,11 +11,10 @@ import os_traits
 import peewee
 from peewee import fn
 
+from limes.db import compiled, transactions
 from limes.db.compiled import any_of, keep
-from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, distinct, exists, first, mapping, rows, writes, writes_for
-from limes.db.transactions import atomic
 from limes.kernel.system import Clock
 from limes.placement.errors import ClassUnknown, ConcurrentUpdate, InvalidValue, Missing, NameConflict
 from limes.placement.models import Inventory, Named, Provider, ProviderTrait, ResourceClass, Trait
@@ -61,7 +60,7 @@ def _all(kind: Kind) -> peewee.Select:
 @first(Name)
 def _find(kind: Kind, name: str, locked: bool) -> Node:
     query = _all(kind).where(_MODELS[kind].name == name)
-    return lock_rows(query) if locked else query
+    return compiled.lock(query) if locked else query
 
 
 def get(engine: Engine, kind: Kind, name: str, *, locked: bool = False) -> Name:
@@ -250,7 +249,7 @@ def prepare(engine: Engine, clock: Clock) -> None:
     change.repair_stamps(engine)
 
 
-@atomic
+@transactions.atomic
 def _add_standard_names(engine: Engine, now: float) -> None:
     """Adds the standard resource classes and traits of the installed libraries that the database lacks. A class has the
     library's number as its id; traits are numbered in the order in which they were added, in the library's alphabetical

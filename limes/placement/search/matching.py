@@ -8,10 +8,9 @@ provider for each slot.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from limes.placement.search import pieces, values
 from limes.placement.search.model import Cloud, Provider, Tree
-from limes.placement.search.pieces import IdMap
 from limes.placement.search.request import CandidatesRequest, Group
-from limes.placement.search.values import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class TraitTest:
 
     __slots__ = ("all_of", "any_of", "forbidden", "wanted")
 
-    def __init__(self, traits: Traits) -> None:
+    def __init__(self, traits: values.Traits) -> None:
         self.all_of, self.any_of, self.forbidden = traits.all_of, traits.any_of, traits.forbidden
         self.wanted = bool(traits.required)
 
@@ -116,7 +115,7 @@ class RequestTest:
                 return (tree,)
         return self._smallest_group().values()
 
-    def _smallest_group(self) -> IdMap[Tree]:
+    def _smallest_group(self) -> pieces.IdMap[Tree]:
         """Returns the smallest known set of trees such that no other tree has candidates. Where a provider is shared,
         other trees may use it as well: then these are all."""
         cloud = self.cloud
@@ -127,7 +126,7 @@ class RequestTest:
             groups = [cloud.by_class.get(name) for name in test.group.resources]
             # the members of several aggregates would have to be sorted first
             groups += [cloud.by_aggregate.get(uuid) for uuids in test.member_of if len(uuids) == 1 for uuid in uuids]
-            smallest = min([smallest, *(trees or IdMap() for trees in groups)], key=len)
+            smallest = min([smallest, *(trees or pieces.IdMap() for trees in groups)], key=len)
         return smallest
 
     def _fits_somewhere(self) -> bool:

@@ -10,8 +10,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 
-from limes.placement.search.matching import Assignment
-from limes.placement.search.model import Tree
+from limes.placement.search import matching, model
 
 DEFAULT_BYTES = 48 * 1024 * 1024
 MOST_QUERIES = 64
@@ -30,16 +29,16 @@ class QueryMemory:
 
     def __init__(self, all_: "AnswerMemory") -> None:
         """`all_` is the memory that it is a part of, and that it must not make too large."""
-        self.trees: dict[int, tuple[weakref.ref[Tree], Sequence[Assignment]]] = {}
+        self.trees: dict[int, tuple[weakref.ref[model.Tree], Sequence[matching.Assignment]]] = {}
         """By the root's id: the tree as it was, and all its candidates."""
-        self.texts: dict[Assignment, str | None] = {}
+        self.texts: dict[matching.Assignment, str | None] = {}
         """The JSON of each of these candidates, once it is rendered."""
         self.bytes = 0
         self.is_forgotten = False
         """Whether it is no longer a part: a search that still has it gets and keeps nothing more."""
         self._all = all_
 
-    def keep(self, tree: Tree, candidates: Sequence[Assignment]) -> None:
+    def keep(self, tree: model.Tree, candidates: Sequence[matching.Assignment]) -> None:
         with self._all.lock:
             self._forget(tree.root.id)
             if self._is_full() or not self._all.has_room(self, _size(candidates)):
@@ -48,7 +47,7 @@ class QueryMemory:
             self.texts.update(dict.fromkeys(candidates))
             self._add(_size(candidates))
 
-    def forget(self, tree: Tree) -> None:
+    def forget(self, tree: model.Tree) -> None:
         with self._all.lock:
             self._forget(tree.root.id)
 
@@ -79,7 +78,7 @@ class QueryMemory:
             texts = [self.texts.pop(candidate) for candidate in before[1]]
             self._add(-_size(before[1]) - sum(len(text) for text in texts if text))
 
-    def keep_texts(self, texts: Mapping[Assignment, str]) -> None:
+    def keep_texts(self, texts: Mapping[matching.Assignment, str]) -> None:
         """Remembers the JSON of the candidates that are kept, as far as there is room."""
         with self._all.lock:
             for candidate, text in texts.items():
@@ -90,7 +89,7 @@ class QueryMemory:
                     self._add(len(text))
 
 
-def _size(candidates: Sequence[Assignment]) -> int:
+def _size(candidates: Sequence[matching.Assignment]) -> int:
     """Returns the bytes of a tree with these candidates, without their JSON."""
     of_candidates = sum(_BYTES_PER_CANDIDATE + _BYTES_PER_SLOT * len(candidate) for candidate in candidates)
     return _BYTES_PER_TREE + (_BYTES_PER_OLD_TREE if candidates else 0) + of_candidates

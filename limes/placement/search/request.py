@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from limes.placement.search import values
-from limes.placement.search.model import Cloud
+from limes.placement.search import model, values
 from limes.placement.search.values import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, Pairs, QueryError, invalid, values_of
 
 NESTED_SINCE = 29
@@ -60,7 +59,7 @@ class CandidatesRequest:
     """False below 1.29: then one candidate never takes two providers of one tree."""
 
 
-def parse(pairs: Pairs, minor: int, cloud: Cloud, bounds: Bounds = DEFAULT_BOUNDS) -> CandidatesRequest:
+def parse(pairs: Pairs, minor: int, cloud: model.Cloud, bounds: Bounds = DEFAULT_BOUNDS) -> CandidatesRequest:
     """Reads the parameters at microversion 1.`minor`, given the names that exist in the cloud. Raises `QueryError`."""
     same_subtrees = _same_subtrees(pairs)
     root_traits = _root_traits(pairs, minor)

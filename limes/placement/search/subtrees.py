@@ -8,10 +8,9 @@ or a set has none left. Sets of providers are bits of an integer.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from limes.placement.search.matching import Options, Rules
-from limes.placement.search.model import Provider
+from limes.placement.search import matching, model
 
-Fits = Callable[[int, Provider], bool]
+Fits = Callable[[int, model.Provider], bool]
 """Whether a slot could still take a provider."""
 
 
@@ -28,7 +27,7 @@ class Choices:
 class Subtrees:
     """The sets of one request in one tree."""
 
-    def __init__(self, rules: Rules, options: Options, *, crowded: bool) -> None:
+    def __init__(self, rules: matching.Rules, options: matching.Options, *, crowded: bool) -> None:
         self._rules, self._crowded, self._sets = rules, crowded, rules.subtrees
         self._sets_of = [[n for n, slots in enumerate(self._sets) if slot in slots] for slot in range(len(options))]
         self.tied = [bool(sets) for sets in self._sets_of]
@@ -64,7 +63,7 @@ class Subtrees:
         state = Choices(domains, [self._roomy_tops(slots, domains) for slots in self._sets])
         return state if self._refine(state, set(range(len(self._sets))), {}) else None
 
-    def providers_for(self, slot: int, state: Choices) -> Sequence[Provider]:
+    def providers_for(self, slot: int, state: Choices) -> Sequence[model.Provider]:
         domain = state.domains[slot]
         if not domain & (domain - 1):
             return (self._providers[domain],)
@@ -72,7 +71,7 @@ class Subtrees:
         return [provider for provider in self._options[slot] if domain & bits[provider.id]]
 
     def choices_after(
-        self, state: Choices, slot: int, provider: Provider, fits: Fits, taken: dict[tuple[int, str], int]
+        self, state: Choices, slot: int, provider: model.Provider, fits: Fits, taken: dict[tuple[int, str], int]
     ) -> Choices | None:
         """Returns what is possible when the slot has taken the provider, or None if nothing is."""
         bit = self._bits.get(provider.id)

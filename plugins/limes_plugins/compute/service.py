@@ -11,9 +11,8 @@ from typing import Any
 from limes import backends
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams, flavor_resource
 from limes_plugins.compute.servers import Attributes, ImageTypes, Server, Servers
+from limes_plugins.openstack import keystone_limits, reports
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
-from limes_plugins.openstack.keystone_limits import KeystoneLimits
-from limes_plugins.openstack.reports import FixedService, Snapshot, within
 
 RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
 
@@ -95,7 +94,7 @@ def _per_az(resource: _ByServer, servers: Iterable[Server], total: int | None) -
         used[server.az] += amount
         if amount and resource.lists_servers and server.attributes is not None:
             attributes[server.az].append(server.attributes)
-    parts = used if total is None else within(total, used)
+    parts = used if total is None else reports.within(total, used)
     return {
         az: backends.AZUsage(amount, subresources=tuple(attributes[az]))
         for az, amount in parts.items()
@@ -103,7 +102,7 @@ def _per_az(resource: _ByServer, servers: Iterable[Server], total: int | None) -
     }
 
 
-class ComputeService(FixedService):
+class ComputeService(reports.FixedService):
     """Nova's resources, those of flavors and sizes as configured. The user of Limes has to be an administrator."""
 
     def __init__(self, params: ComputeParams, context: backends.BackendContext) -> None:
@@ -118,9 +117,11 @@ class ComputeService(FixedService):
             page_size=params.page_size,
             describe=Attributes(params.hypervisor_type_rules, ImageTypes(images)) if params.with_subresources else None,
         )
-        self._largest_groups = Snapshot(lambda: _largest_groups(self._client, params.page_size), params.max_age)
+        self._largest_groups = reports.Snapshot(lambda: _largest_groups(self._client, params.page_size), params.max_age)
         self._limits = (
-            KeystoneLimits(params.quota, LIMIT_NAMES, context) if params.quota.store == "keystone_limits" else None
+            keystone_limits.KeystoneLimits(params.quota, LIMIT_NAMES, context)
+            if params.quota.store == "keystone_limits"
+            else None
         )
         self._resources = _resources_of(params)
         definitions = [

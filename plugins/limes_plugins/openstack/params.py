@@ -10,15 +10,7 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from limes.backends import (
-    BackendContext,
-    BackendError,
-    BackendMissing,
-    BackendOutage,
-    BackendOutdated,
-    Params,
-    ResourceName,
-)
+from limes import backends
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -48,7 +40,7 @@ def once_each(what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-class AuthParams(Params):
+class AuthParams(backends.Params):
     type: Literal["session", "token", "none"] = "session"
     """`session`: the configured Keystone credentials. `token`: a fixed token, for labs without Keystone. `none`: no
     token at all."""
@@ -61,7 +53,7 @@ class AuthParams(Params):
         return self
 
 
-class ConnectionParams(Params):
+class ConnectionParams(backends.Params):
     auth: AuthParams = AuthParams()
     endpoint: Text | None = None
     """The service's URL, where it is not that of the Keystone catalog."""
@@ -76,7 +68,7 @@ class ConnectionParams(Params):
         return self
 
 
-class KeystoneLimitParams(Params):
+class KeystoneLimitParams(backends.Params):
     """Where the backend quota lives, if Keystone's unified limits are one of the places."""
 
     store: str
@@ -86,7 +78,7 @@ class KeystoneLimitParams(Params):
     """Needed where the catalog has several services of that type."""
     region_id: Text | None = None
     """The region of the limits; without, limits without region are used."""
-    limit_names: dict[ResourceName, Text] = Field(default_factory=dict)
+    limit_names: dict[backends.ResourceName, Text] = Field(default_factory=dict)
     """Names of the limits by resource; without, as Nova names them: `class:VCPU` and so on."""
     default_limit: Annotated[int, Field(ge=-1, le=2**31 - 1)] = 0
     """The default of registered limits that are missing and have to be made. -1 means unlimited."""
@@ -103,7 +95,7 @@ class ServiceEndpoint:
 
     def __init__(
         self,
-        context: BackendContext,
+        context: backends.BackendContext,
         params: ConnectionParams,
         *,
         name: str,
@@ -141,26 +133,28 @@ class ServiceEndpoint:
 
     # -- what is wrong -----------------------------------------------------------------------------------------------
 
-    def too_old(self, problem: str) -> BackendOutdated:
-        return BackendOutdated(f"this {self.name} {problem} (its release is too old for the plugin)")
+    def too_old(self, problem: str) -> backends.BackendOutdated:
+        return backends.BackendOutdated(f"this {self.name} {problem} (its release is too old for the plugin)")
 
-    def no_endpoint(self) -> BackendError:
+    def no_endpoint(self) -> backends.BackendError:
         url = self._configured_url()
         if url is None:
             return self._not_in_catalog()
-        return BackendOutage(
+        return backends.BackendOutage(
             f"{self.name} does not say at {url} that it has version {self._major} of its API {self._is_it_there()}"
         )
 
-    def no_versions(self) -> BackendOutage:
-        return BackendOutage(f"{self.name} has no version document at {self._configured_url()} {self._is_it_there()}")
+    def no_versions(self) -> backends.BackendOutage:
+        return backends.BackendOutage(
+            f"{self.name} has no version document at {self._configured_url()} {self._is_it_there()}"
+        )
 
     def _is_it_there(self) -> str:
         return f"(is this the endpoint of {self.name}, and does it answer?)"
 
-    def _not_in_catalog(self) -> BackendMissing:
+    def _not_in_catalog(self) -> backends.BackendMissing:
         region = f", region {self._params.region_name}" if self._params.region_name else ""
-        return BackendMissing(
+        return backends.BackendMissing(
             f"there is no service of type {self._service_type!r} in Keystone's catalog"
             f" (interface {self._interface()}{region}): register its endpoint, or set another one in the params"
         )

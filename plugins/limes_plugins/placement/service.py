@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from limes import backends
+from limes_plugins.openstack import keystone_limits, reports
 from limes_plugins.openstack.client import ServiceClient, whole_number
-from limes_plugins.openstack.keystone_limits import KeystoneLimits
-from limes_plugins.openstack.reports import FixedService, within
 from limes_plugins.placement.params import ServiceParams, check_zones
 from limes_plugins.placement.uses import Allocations, UsageGroups, Usages, Use, placement_client, read_usages
 from limes_plugins.placement.zones import KnownProviders, Provider, Zones
@@ -65,7 +64,7 @@ BILLED = ("consumer_type", "usage", "resource_provider.id")
 """The attributes of consumers that a price may depend on. One consumer may use several providers."""
 
 
-class PlacementService(FixedService):
+class PlacementService(reports.FixedService):
     def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
         check_zones(params, context)
         self._client = client = placement_client(params, context)
@@ -82,12 +81,12 @@ class PlacementService(FixedService):
             if params.read_allocations
             else None
         )
-        self._store: PlacementQuotas | KeystoneLimits | None = None
+        self._store: PlacementQuotas | keystone_limits.KeystoneLimits | None = None
         if params.quota.store == "placement":
             self._store = PlacementQuotas(client, self._classes)
         elif params.quota.store == "keystone_limits":
             names = {name: f"class:{class_}" for name, class_ in self._classes.items()}
-            self._store = KeystoneLimits(params.quota, names, context)
+            self._store = keystone_limits.KeystoneLimits(params.quota, names, context)
         definitions = [
             resource.definition(name, tracks_quota=self._store is not None, az_aware=params.knows_zones)
             for name, resource in params.resources.items()
@@ -141,7 +140,7 @@ class PlacementService(FixedService):
             used[az] += amount
             if self._subresources:
                 consumers[az].append(_subresource(use, provider, az, amount, self._units[name]))
-        parts = used if total is None else within(total, used, self._elsewhere)
+        parts = used if total is None else reports.within(total, used, self._elsewhere)
         return {
             az: backends.AZUsage(amount, subresources=tuple(sorted(consumers[az], key=lambda entry: str(entry["id"]))))
             for az, amount in parts.items()

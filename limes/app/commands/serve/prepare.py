@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
 
-from limes.app.composition.checks import require
-from limes.app.composition.common import all_databases, load_settings
+from limes.app.composition import checks, common
 from limes.app.settings import Settings
 from limes.auth.without_keystone import SampleIdentities
 from limes.db.connections import parse_database_url
@@ -20,7 +19,7 @@ _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
     """Returns the settings, and the folder for logs. `fresh` deletes the data of earlier starts. Raises `LimesError`
     with what is in the way."""
-    settings = load_settings()
+    settings = common.load_settings()
     if fresh and settings.identity.method != "sample":
         raise StartupError(
             "--fresh deletes all data, so it is only for sample clouds (identity.method: sample);"
@@ -28,7 +27,7 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
         )
     files = _database_files(settings) if fresh else []
     for process in ("api", "placement"):
-        require(settings, process, ["exposure", "policy", "backends"])
+        checks.require(settings, process, ["exposure", "policy", "backends"])
     for name, listen in (
         ("placement.listen", settings.placement.listen),
         ("api.listen", settings.api.listen),
@@ -45,8 +44,8 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
         static = [service.params.get("state_file") for service in settings.services if service.type == "static"]
         _delete([*files, *(Path(file) for file in static if isinstance(file, str))])  # with the quotas it was given
     for process in ("api", "placement"):
-        require(settings, process, ["identity"])
-    for database in all_databases():
+        checks.require(settings, process, ["identity"])
+    for database in common.all_databases():
         database.migrations.upgrade(database.engine)
         database.engine.close()
     return settings, folder
