@@ -18,7 +18,7 @@ from limes.catalog.catalog import Catalog, Page, Ref, Selection, select
 from limes.db.engine import Engine
 from limes.kernel import logs
 from limes.kernel.errors import BadRequest, Forbidden
-from limes.projects.scope import Place, Where
+from limes.projects.scope import Place
 from limes.quota.rules import Permissions
 from limes.web import call as web
 from limes.web import middleware, operational
@@ -99,11 +99,7 @@ class Call(web.Call[ApiCollaborators]):
 
     @property
     def place(self) -> Place:
-        return Place(self.params["domain_id"], self.params.get("project_id", ""))
-
-    @property
-    def where(self) -> Where:
-        return Where(self.params.get("domain_id"), self.params.get("project_id"))
+        return Place(self.params.get("domain_id", ""), self.params.get("project_id", ""))
 
     @property
     def catalog(self) -> Catalog:

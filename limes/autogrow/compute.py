@@ -20,7 +20,7 @@ from limes.autogrow.rules import Allocation, ProjectDemand, demand_by_az, distri
 from limes.catalog.catalog import AutogrowRule, Catalog, Ref
 from limes.catalog.queries import resource_ids
 from limes.db.engine import Engine
-from limes.kernel.units import Unit, effective
+from limes.kernel.units import Unit, effective_capacity
 from limes.projects import scrapes
 from limes.quota import change_log
 from limes.quota import queries as quota_queries
@@ -78,7 +78,7 @@ def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, 
         return figures, raw_capacity_by_az(limes.engine, resource_id)
 
     figures, raw = limes.engine.snapshot(read)
-    capacity = {az: effective(amount, behavior.overcommit_factor) for az, amount in raw.items()}
+    capacity = {az: effective_capacity(amount, behavior.overcommit_factor) for az, amount in raw.items()}
     overrides = limes.overrides()
     rows = {row.project_id: row for row in figures.projects}
     bounds = {

@@ -35,7 +35,7 @@ def check_catalog(name: str, limes: Limes) -> Iterator[Finding]:
     yield from findings or [ok(name, "the configuration has all that the database has")]
 
 
-def lines_of(comparison: catalogs.Comparison, changed: Sequence[catalogs.ChangedModel]) -> Iterator[str]:
+def render_comparison(comparison: catalogs.Comparison, changed: Sequence[catalogs.ChangedModel]) -> Iterator[str]:
     """Yields what the configuration drops, and the distribution models that it changes."""
     drops = comparison.drops_anything
     yield "It drops what is in the database:" if drops else "It drops nothing that is in the database."

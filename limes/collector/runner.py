@@ -180,7 +180,7 @@ _MOST_ROUNDS = 20
 _GRACE = 10.0
 
 
-class Outcome(NamedTuple):
+class TaskCounts(NamedTuple):
     task: str
     about: str
     """A service type or a capacitor; empty where it is about none."""
@@ -188,7 +188,7 @@ class Outcome(NamedTuple):
     failed: int
 
 
-def run_once(collector: Collector, on_round: Callable[[], None] = lambda: None) -> list[Outcome]:
+def run_once(collector: Collector, on_round: Callable[[], None] = lambda: None) -> list[TaskCounts]:
     """Does what is due, and what becomes due by doing it: new projects are scraped, drift is repaired. What fails is
     not tried again. `on_round` is called before each round through all jobs. The collector serves no metrics meanwhile,
     and cannot be started afterwards."""
@@ -222,7 +222,7 @@ def _drain(loops: list[Loop]) -> None:
             raise
 
 
-def outcomes(collector: Collector) -> list[Outcome]:
+def outcomes(collector: Collector) -> list[TaskCounts]:
     """Returns what this collector has done so far, from its counters."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for family in collector.registry.collect():
@@ -232,7 +232,7 @@ def outcomes(collector: Collector) -> list[Outcome]:
                 about = sample.labels.get("service_type") or sample.labels.get("capacitor_id") or ""
                 counts.setdefault((family.name.removeprefix("limes_"), about), {})[outcome] = int(sample.value)
     return [
-        Outcome(task, about, by_outcome["success"], by_outcome["failure"])
+        TaskCounts(task, about, by_outcome["success"], by_outcome["failure"])
         for (task, about), by_outcome in sorted(counts.items())
         if any(by_outcome.values())
     ]

@@ -30,11 +30,9 @@ from limes.growth.sample import sample_capacity
 from limes.kernel.units import falls
 from limes.projects import claims, tasks
 from limes.usage import project_sums
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 
 log = logging.getLogger(__name__)
-
-_ALL = project_sums.Among("project", None)
 
 
 class CapacityOutcome(NamedTuple):
@@ -146,11 +144,15 @@ def read_demand(limes: Limes, wanted: Collection[Ref]) -> Demand:
     if not refs:
         return {}
     per_az: dict[int, dict[str, AZDemand]] = defaultdict(lambda: {az: AZDemand() for az in catalog.availability_zones})
-    for (_, resource, az), total in kept_sums.az_usage_sums(engine, list(refs), "cluster", _ALL).items():
+    for (_, resource, az), total in stored_sums.az_usage_sums(
+        engine, list(refs), "cluster", project_sums.ALL_PROJECTS
+    ).items():
         per_az[resource][az] = AZDemand(usage=int(total.usage))
-    for (_, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
+    for (_, resource, az), amount in stored_sums.unused_commitments(
+        engine, list(refs), now, "cluster", project_sums.ALL_PROJECTS
+    ).items():
         per_az[resource][az] = replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
-    sums = kept_sums.committed_sums(engine, list(refs), now, "cluster", _ALL)
+    sums = stored_sums.committed_sums(engine, list(refs), now, "cluster", project_sums.ALL_PROJECTS)
     for (_, resource, az, status, _), amount in sums.items():
         if status == "pending":
             known = per_az[resource].get(az, AZDemand())

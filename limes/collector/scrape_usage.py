@@ -25,7 +25,7 @@ from limes.db.transactions import atomic
 from limes.kernel import errors, units
 from limes.projects import claims, tasks
 from limes.projects import scrapes as queries
-from limes.projects.scrapes import AZRow, Figures, Listener, Outcome, ResourceRow, Scrape, project_info
+from limes.projects.scrapes import AZRow, Figures, Listener, ResourceRow, Scrape, ScrapeResult, project_info
 from limes.projects.tasks import ProjectTask
 from limes.quota import change_log, push_quota
 from limes.quota.push_quota import wanted_quotas
@@ -123,7 +123,7 @@ def _record(
     repairs = rules.authoritative or (task.asked_for and is_known)
     in_sync = all(after[name].backend_quota == quota for name, quota in wanted.items())
     mark_at = now if repairs and not in_sync else None
-    outcome = Outcome(now, now + limes.jitter.spread(rules.scrape_interval), duration, in_sync, mark_at)
+    outcome = ScrapeResult(now, now + limes.jitter.spread(rules.scrape_interval), duration, in_sync, mark_at)
     changed = report.state if report.state != task.scrape_state else None
     # a report does not show the right quota in the wrong AZs, so it takes away no mark of such
     has_split = any(each.az_separated for each in limes.catalog.services[task.service_type].resources.values())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
 from limes.commitments.commitment import Commitment
-from limes.kernel.units import effective, effective_total
+from limes.kernel.units import effective_capacity, effective_total
 
 Share = tuple[str, int]
 """A project's part of a resource in one AZ: the AZ, and the project's id."""
@@ -37,7 +37,7 @@ class Claims:
             raw_capacity = {ANY_AZ: sum(raw_capacity.values())}
             claimed = {ANY_AZ: sum(claimed.values())}
         return cls(
-            capacity={az: effective(amount, factor) for az, amount in raw_capacity.items()},
+            capacity={az: effective_capacity(amount, factor) for az, amount in raw_capacity.items()},
             whole_capacity=effective_total(raw_capacity.values(), factor),
             claimed=claimed,
             is_pooled=is_pooled,

@@ -16,7 +16,7 @@ from limes.commitments import queries, rules, store
 from limes.commitments.claims import Claims, Tally
 from limes.commitments.commitment import Commitment, Status, advance, canonical_duration
 from limes.commitments.document import Commitment as CommitmentDocument
-from limes.commitments.plan import Plan, Want, advise, make_plan
+from limes.commitments.plan import Demand, Plan, advise, make_plan
 from limes.commitments.rules import CommitmentRequest
 from limes.commitments.store import Change, CommitmentView
 from limes.db.transactions import atomic, snapshot
@@ -197,7 +197,7 @@ def _plan(limes: Limes, project: int, request: CommitmentRequest, resource_id: i
     tally = _tally(limes, project, request, resource_id, live, now)
     min_date = limes.catalog.behavior(request.ref).commitment_min_confirm_date
     earliest = max(request.confirm_by or 0.0, min_date or 0.0)
-    return make_plan(tally, live, Want(request.az, project, request.amount, earliest), now)
+    return make_plan(tally, live, Demand(request.az, project, request.amount, earliest), now)
 
 
 def _tally(
@@ -239,5 +239,5 @@ def _warnings(
         return ()
     row = project_quotas_by_resource(limes.engine, project, [resource_id]).get(resource_id)
     committed = queries.amount_held_at(limes.engine, project, resource_id, start)
-    text = rules.beyond_quota(ref, limes.catalog.unit_of(ref), committed + additional, row.quota if row else None)
+    text = rules.warn_beyond_quota(ref, limes.catalog.unit_of(ref), committed + additional, row.quota if row else None)
     return () if text is None else (text,)

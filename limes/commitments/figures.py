@@ -16,7 +16,7 @@ from limes.db.query import Node, collected, mapping, rows, value, writes
 from limes.kernel.units import MAX_STORED
 from limes.projects.models import Project, ProjectAZResource, ProjectResource
 from limes.projects.scope import Scope, in_scope
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 
 # -- the figures that decide whether a commitment can be confirmed -----------------------------------------------------
 
@@ -94,7 +94,7 @@ def read_balance(
     are not for single AZs, everything counts as `any`. At most four statements."""
     is_pooled = not behavior.commitment_is_az_aware
     raw = _capacity(engine, resource_id, is_pooled=is_pooled)
-    find = kept_sums.claimed if kept_sums.are_kept(engine) else _claimed
+    find = stored_sums.claimed if stored_sums.are_stored(engine) else _claimed
     if is_pooled:
         claimed = find(engine, resource_id, now, (), "all")
     else:

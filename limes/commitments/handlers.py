@@ -225,5 +225,5 @@ def _answer(view: store.CommitmentView, status: int) -> Answer:
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
     days = parameters.AHEAD.of(call.req)
-    found = reading.summarize_commitments(call.limes, call.where, call.selection(), days)
+    found = reading.summarize_commitments(call.limes, call.place, call.selection(), days)
     return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=found))

@@ -15,7 +15,7 @@ from limes.kernel import calendar, units
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class Demand:
     """The amount that a project wants in an AZ, not before `earliest` (seconds since the epoch)."""
 
     az: str
@@ -38,7 +38,7 @@ class Plan:
     """Usage in no known AZ, if it leaves less room than the AZ has by itself, now or later."""
 
 
-def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> Plan:
+def make_plan(tally: Tally, live: Sequence[Commitment], want: Demand, now: float) -> Plan:
     """Simulates the future: whenever a commitment ends or becomes due, the queue is served first, and then `want`.
     `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified."""
     future = _Future(tally, live, want, now)
@@ -65,7 +65,7 @@ def advise(plan: Plan, unit: units.Unit) -> str:
 
 
 class _Future:
-    def __init__(self, tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> None:
+    def __init__(self, tally: Tally, live: Sequence[Commitment], want: Demand, now: float) -> None:
         present = [each for each in (advance(each, now) for each in live) if each.is_live]
         self.tally = tally
         self.blockers: list[Commitment] = []

@@ -26,10 +26,10 @@ from limes.db.engine import Engine
 from limes.db.transactions import atomic, snapshot
 from limes.kernel.errors import NotFound
 from limes.kernel.validation.shape import Amount, Shape, Unit
-from limes.projects.scope import EVERYWHERE, NamedResource, Scope, Where, find_project, named_resources, scope_of
+from limes.projects.scope import CLUSTER, NamedResource, Place, Scope, find_project, named_resources, scope_of
 from limes.quota.queries import project_quotas_by_resource
 from limes.usage import project_sums
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 
 _TOKEN = re.compile(r"[0-9a-f]{1,100}")
 """Anything else is no transfer token, and perhaps not a text that the database accepts."""
@@ -225,11 +225,11 @@ class ZoneSummary(Shape):
 
 
 @snapshot
-def summarize_commitments(limes: Limes, where: Where, selection: Selection, days: int) -> list[ZoneSummary]:
+def summarize_commitments(limes: Limes, place: Place, selection: Selection, days: int) -> list[ZoneSummary]:
     """Returns what is committed, by resource and AZ, in the order of reports; what ends within
     `days` is counted as expiring. A fixed number of figures. Raises `NotFound`."""
     engine, catalog, now = limes.engine, limes.catalog, limes.now()
-    scope, resources = scope_of(engine, where), named_resources(engine, selection)
+    scope, resources = scope_of(engine, place), named_resources(engine, selection)
     pooled = [id_ for id_, named in resources.items() if not catalog.behavior(named.ref).commitment_is_az_aware]
     zoned = [id_ for id_ in resources if id_ not in pooled]
     live: dict[tuple[int, str], dict[str, figures.LiveSum]] = defaultdict(dict)
@@ -274,9 +274,9 @@ def _summary(
 
 def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[int]) -> dict[tuple[int, str], int]:
     among = project_sums.Among(
-        "project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id]
+        "project" if scope.level == "project" else "domain", None if scope == CLUSTER else [scope.id]
     )
-    in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
-    overall = kept_sums.resource_sums(engine, pooled, scope.level, among)
+    in_azs = stored_sums.az_usage_sums(engine, zoned, scope.level, among)
+    overall = stored_sums.resource_sums(engine, pooled, scope.level, among)
     usage = {(resource, az): int(total.usage) for (_, resource, az), total in in_azs.items()}
     return usage | {(row.resource_id, ANY_AZ): int(row.usage) for row in overall}

@@ -204,7 +204,7 @@ def expiry(request: CommitmentRequest, now: float) -> float:
     return end_of(start, canonical_duration(request.duration))
 
 
-def beyond_quota(ref: Ref, unit: Unit, committed: int, quota: int | None) -> str | None:
+def warn_beyond_quota(ref: Ref, unit: Unit, committed: int, quota: int | None) -> str | None:
     """Returns the warning for a project that has committed to more than its quota (None: no quota is tracked)."""
     if quota is None or committed <= quota:
         return None

@@ -21,7 +21,7 @@ from limes.growth import sample_queries as growth_samples
 from limes.growth.rules import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
 from limes.kernel.calendar import DAY, HOUR, Granularity, day_of
 from limes.metering.entries import UsageQuery
-from limes.projects.scope import NamedResource, Where, named_resources, scope_of
+from limes.projects.scope import NamedResource, Place, named_resources, scope_of
 from limes.usage import project_sums
 from limes.usage.project_sums import Among
 
@@ -58,16 +58,16 @@ class Forecasts:
 
 
 @snapshot
-def forecast_growth(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
+def forecast_growth(limes: Limes, place: Place, selection: Selection, *, every_az: bool = False) -> Forecasts:
     """Returns forecasts for the cloud or a domain, with at most four queries. Raises `NotFound`."""
-    scope_of(limes.engine, where)  # it exists
+    scope_of(limes.engine, place)  # it exists
     named = {each.ref: each for each in named_resources(limes.engine, selection).values()}
     sampled_at = growth_samples.state(limes.engine).sampled_at
     if not sampled_at:
         return Forecasts([], None)
     now = int(limes.now())
     hour = sampled_at - sampled_at % HOUR
-    rows = growth_history.present(limes.engine, where.domain or "", hour, every_az=every_az)
+    rows = growth_history.present(limes.engine, place.domain_uuid, hour, every_az=every_az)
     found = [_build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
     return Forecasts(_sort_forecasts(found, list(named), limes.catalog), sampled_at)
 
@@ -112,20 +112,22 @@ class _Now(NamedTuple):
 
 
 @snapshot
-def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
+def forecast_project(limes: Limes, place: Place, selection: Selection, *, every_az: bool = False) -> Forecasts:
     """Returns forecasts for a project, with a fixed number of queries. Raises `NotFound`."""
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
-    assert where.project is not None, "of a project"
+    scope, resources = scope_of(limes.engine, place), named_resources(limes.engine, selection)
+    assert place.project_uuid, "of a project"
     now = int(limes.now())
     today = day_of(now)
     figures = _figures(limes, scope.id, resources, now, every_az=every_az)
-    known, begin = history.known_since(limes.engine, where.project), today
+    known, begin = history.known_since(limes.engine, place.project_uuid), today
     if known is not None:  # the first whole day in the account
         kept = max(today - LOOK_BACK * DAY, history.kept_since(limes, Granularity.DAY, now))
         begin = max(-(-known // DAY) * DAY, kept)
     query = UsageQuery(begin, today, Granularity.DAY, only=history.wanted_of(selection), every_az=every_az)
-    points = history.read_points(limes, where.project, query, now)
-    quotas: history.Quotas = {} if every_az else queries.quotas_of_project(limes.engine, where.project, begin, today)
+    points = history.read_points(limes, place.project_uuid, query, now)
+    quotas: history.Quotas = (
+        {} if every_az else queries.quotas_of_project(limes.engine, place.project_uuid, begin, today)
+    )
     found = []
     for named, az, present in figures:
         days = _days_of_data(points, quotas, range(begin, today, DAY), named.ref, az)

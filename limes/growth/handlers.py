@@ -28,14 +28,14 @@ def show_usage_history(call: Call) -> Answer:
     granularity = None if told == parameters.AUTO else Granularity(told)
     begin, end = FROM.of(req), UNTIL.of(req)
     times, every_az = history.Times(DAYS.of(req) or None, begin, end), parameters.PER_AZ.of(req)
-    found = history.report_growth(call.limes, call.where, call.selection(), granularity, times, every_az=every_az)
+    found = history.report_growth(call.limes, call.place, call.selection(), granularity, times, every_az=every_az)
     return Answer(document=answers.render_usage_history(found))
 
 
 def show_forecast(call: Call) -> Answer:
     """Forecasts when capacity, quota and commitments of the cloud are exhausted, the earliest first."""
     call.refuse_unknown_parameters()
-    forecast = forecast_growth if call.where.project is None else forecast_project
-    found = forecast(call.limes, call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
+    forecast = forecast_project if call.place.project_uuid else forecast_growth
+    found = forecast(call.limes, call.place, call.selection(), every_az=parameters.PER_AZ.of(call.req))
     shown = [answers.render_forecast(each) for each in found.forecasts]
     return Answer(document=answers.ForecastAnswer(forecasts=shown, sampled_at=found.sampled_at))

@@ -20,7 +20,7 @@ from limes.kernel.calendar import DAY, Bucket, Granularity, bucket_of, buckets, 
 from limes.kernel.errors import BadRequest
 from limes.metering import accounts, entries, rules, source_queries, sources
 from limes.metering import source_queries as usage_sources
-from limes.projects.scope import NamedResource, Where, named_resources, scope_of
+from limes.projects.scope import NamedResource, Place, named_resources, scope_of
 
 Points = dict[tuple[Ref, str], dict[int, Point]]
 """By resource, AZ (empty: all of them together) and time."""
@@ -129,7 +129,7 @@ _DEFAULT_DAYS = {Granularity.HOUR: 1, Granularity.DAY: 30, Granularity.MONTH: 36
 @snapshot
 def report_growth(
     limes: Limes,
-    where: Where,
+    place: Place,
     selection: Selection,
     granularity: Granularity | None,
     times: Times,
@@ -139,9 +139,9 @@ def report_growth(
     """Returns the data, with a fixed number of queries; without a granularity, with one that suits the data. Raises
     `NotFound` and `BadRequest`."""
     now = int(limes.now())
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
+    scope, resources = scope_of(limes.engine, place), named_resources(limes.engine, selection)
     named = {each.ref: each for each in resources.values()}
-    since = _since(limes, where, named)
+    since = _since(limes, place, named)
     if granularity is None:
         granularity, times = _suit(limes, times, since, now)
     begin, end = _whole(limes, times, granularity, now)
@@ -150,15 +150,15 @@ def report_growth(
         for row in commitment_figures.by_day(limes.engine, scope, list(resources), begin // DAY):
             if (day := row.day * DAY) < end:
                 found[resources[row.resource_id].ref, ""][day] = Point(day, row.usage, row.committed)
-    if where.project is None:
+    if not place.project_uuid:
         samples = growth_history.growth_history(
-            limes.engine, where.domain or "", granularity, begin, end, every_az=every_az
+            limes.engine, place.domain_uuid, granularity, begin, end, every_az=every_az
         )
         for (service, resource, az), points in samples.items():
             found[(service, resource), az].update((point.begins, point) for point in points)
     else:
         query = entries.UsageQuery(begin, end, granularity, only=wanted_of(selection), every_az=every_az)
-        _add_account(limes, found, where.project, query, now)
+        _add_account(limes, found, place.project_uuid, query, now)
     order = {ref: position for position, ref in enumerate(named)}
     known = [(ref, az, points) for (ref, az), points in found.items() if ref in named and points]
     shown = []
@@ -168,13 +168,13 @@ def report_growth(
     return Growth(granularity, shown)
 
 
-def _since(limes: Limes, where: Where, named: Mapping[Ref, NamedResource]) -> dict[Ref, int]:
+def _since(limes: Limes, place: Place, named: Mapping[Ref, NamedResource]) -> dict[Ref, int]:
     first = growth_history.first_times(limes.engine)
     started = first.sample
-    if where.project is None:
-        since = growth_history.first_samples(limes.engine, where.domain or "")
+    if not place.project_uuid:
+        since = growth_history.first_samples(limes.engine, place.domain_uuid)
     else:
-        state, known = accounts.state(limes.engine), known_since(limes.engine, where.project)
+        state, known = accounts.state(limes.engine), known_since(limes.engine, place.project_uuid)
         started = state.begun_at if state else None
         since = {} if known is None else dict.fromkeys(named, known)
     if first.commitment_use is None:

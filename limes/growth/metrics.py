@@ -6,7 +6,7 @@ from limes.app.context import Limes
 from limes.catalog.catalog import select
 from limes.growth.forecast import forecast_growth
 from limes.kernel.metrics import Family, Samples, shows
-from limes.projects.scope import Where
+from limes.projects.scope import Place
 
 _AZ = ("service", "resource", "availability_zone")
 
@@ -31,7 +31,7 @@ _AZ = ("service", "resource", "availability_zone")
 def forecast_gauges(limes: Limes) -> Samples:
     """Without what has too few days of data."""
     everything = select(limes.catalog)
-    found = [forecast_growth(limes, Where(), everything, every_az=every_az) for every_az in (False, True)]
+    found = [forecast_growth(limes, Place(), everything, every_az=every_az) for every_az in (False, True)]
     now = limes.now()
     for each in (each for forecasts in found for each in forecasts.forecasts):
         labels = (*each.named.ref, each.present.az)

@@ -22,14 +22,13 @@ from limes.growth import sample_queries as queries
 from limes.growth.queries import first_times
 from limes.kernel.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
 from limes.kernel.errors import Unavailable
-from limes.kernel.units import MAX_STORED, effective, effective_total
+from limes.kernel.units import MAX_STORED, effective_capacity, effective_total
 from limes.projects.queries import domains
 from limes.projects.scrapes import Scrape
 from limes.quota.queries import domain_quotas_by_resource
 from limes.usage import project_sums
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 
-_EVERYWHERE = project_sums.Among("domain", None)
 _LEVELS: tuple[project_sums.Level, ...] = ("cluster", "domain")
 _CLUSTER = 0
 _PUT_BACK = 31 * DAY
@@ -121,7 +120,7 @@ def _read(
     found: _Places = defaultdict(_Figures)
     for level in _LEVELS:
         _add_usage(limes, found, refs, level)
-        sums = kept_sums.committed_sums(engine, list(refs), now, level, _EVERYWHERE)
+        sums = stored_sums.committed_sums(engine, list(refs), now, level, project_sums.ALL_PROJECTS)
         for (id_, resource, az, status, _), amount in sums.items():
             if status == Status.CONFIRMED:
                 for place in {ALL_AZS, az} - {ANY_AZ}:
@@ -141,12 +140,14 @@ def _read(
 
 def _add_usage(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: project_sums.Level) -> None:
     ids = list(refs)
-    for total in kept_sums.resource_sums(limes.engine, ids, level, _EVERYWHERE):
+    for total in stored_sums.resource_sums(limes.engine, ids, level, project_sums.ALL_PROJECTS):
         figures, ref = found[total.key, refs[total.resource_id], ALL_AZS], refs[total.resource_id]
         figures.usage = int(total.usage)
         if limes.catalog.autogrow(ref) and total.quota is not None:
             figures.quota = int(total.quota)  # domains are not given such quota
-    for (id_, resource, az), in_az in kept_sums.az_usage_sums(limes.engine, ids, level, _EVERYWHERE).items():
+    for (id_, resource, az), in_az in stored_sums.az_usage_sums(
+        limes.engine, ids, level, project_sums.ALL_PROJECTS
+    ).items():
         if az != ANY_AZ:
             found[id_, refs[resource], az].usage = int(in_az.usage)
 
@@ -172,7 +173,7 @@ def _add_capacity(limes: Limes, found: _Places, refs: Mapping[int, Ref]) -> None
         found[_CLUSTER, ref, ALL_AZS].capacity = effective_total(by_az.values(), factor)
         for az, amount in by_az.items():
             if az != ANY_AZ:
-                found[_CLUSTER, ref, az].capacity = effective(amount, factor)
+                found[_CLUSTER, ref, az].capacity = effective_capacity(amount, factor)
 
 
 def note_quotas(limes: Limes) -> None:

@@ -15,7 +15,7 @@ from limes.kernel.calendar import DAY, Granularity
 from limes.projects.models import Project, ProjectResource
 
 
-class State(NamedTuple):
+class SamplingState(NamedTuple):
     """When the last sample was taken, and when trends were computed; 0 for never."""
 
     sampled_at: int
@@ -46,17 +46,17 @@ def begin() -> Node:
     return insert.on_conflict("NOTHING", conflict_target=[GrowthState.id])
 
 
-@first(State)
+@first(SamplingState)
 def _state(*, is_locked: bool) -> Node:
     query = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
     return lock(query) if is_locked else query
 
 
-def state(engine: Engine) -> State:
-    return _state(engine, is_locked=False) or State(0, 0)
+def state(engine: Engine) -> SamplingState:
+    return _state(engine, is_locked=False) or SamplingState(0, 0)
 
 
-def lock_state(engine: Engine) -> State:
+def lock_state(engine: Engine) -> SamplingState:
     """Returns the state. Until the transaction ends, no other sample is taken."""
     state = _state(engine, is_locked=True)
     assert state is not None, "`begin` was called"

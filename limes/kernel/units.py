@@ -89,7 +89,7 @@ def parse_value(text: str, target: Unit) -> int:
     return convert(int(match[1]), match[2], target)
 
 
-def effective(raw_capacity: int, overcommit_factor: float) -> int:
+def effective_capacity(raw_capacity: int, overcommit_factor: float) -> int:
     """Returns the raw capacity times the overcommit factor (0: no overcommit), rounded down."""
     if not overcommit_factor:
         return raw_capacity
@@ -99,7 +99,7 @@ def effective(raw_capacity: int, overcommit_factor: float) -> int:
 def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> int:
     """Returns the total over AZs. The raw sum is what is rounded, so it can exceed the sum of the AZs' rounded values.
     Source: the original (100 and 101 times 1.5 are shown as 150 and 151, in total 301)."""
-    return effective(sum(raw_capacities), overcommit_factor)
+    return effective_capacity(sum(raw_capacities), overcommit_factor)
 
 
 def falls(kept: Mapping[str, int], reported: Mapping[str, int], tolerated: int) -> bool:

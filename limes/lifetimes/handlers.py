@@ -39,7 +39,9 @@ def list_lifetimes(call: Call) -> Answer:
     filters = {name: values for name, values in chosen.items() if name in queries.FILTERS}
     if (services := call.service_types()) is not None:
         filters["service"] = services
-    wanted = queries.LifetimeFilter(since, before, call.where.domain, call.where.project, filters)
+    wanted = queries.LifetimeFilter(
+        since, before, call.place.domain_uuid or None, call.place.project_uuid or None, filters
+    )
     limit = LIMIT.of(call.req)
     rows = record.show_lifetimes(call.limes, wanted, MARKER.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []

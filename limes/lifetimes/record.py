@@ -21,7 +21,7 @@ def record_lifetimes(limes: Limes, scrape: scrapes.Scrape, *, of: rules.Followed
         return
     known = queries.open_periods(engine, task)
     found = [
-        rules.find(name, az, entry, attributes)
+        rules.identify(name, az, entry, attributes)
         for name, attributes in followed.items()
         for az, item in scrape.usages[name].per_az.items()
         for entry in item.subresources

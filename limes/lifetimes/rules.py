@@ -58,7 +58,7 @@ class Subresource(NamedTuple):
     """A JSON object of the billed ones that it has. An empty one says nothing but that the subresource is there."""
 
 
-class Found(NamedTuple):
+class Observed(NamedTuple):
     """A subresource, as a scrape found it."""
 
     what: Subresource
@@ -77,7 +77,7 @@ class OpenPeriod(NamedTuple):
 
 
 class NewPeriod(NamedTuple):
-    found: Found
+    found: Observed
     first_seen_at: float | None
     """When the subresource was seen first; None: now."""
 
@@ -87,7 +87,7 @@ class Changes(NamedTuple):
     begun: list[NewPeriod]
 
 
-def find(resource_name: str, az: str, entry: Mapping[str, Any], attributes: Iterable[str]) -> Found:
+def identify(resource_name: str, az: str, entry: Mapping[str, Any], attributes: Iterable[str]) -> Observed:
     """Returns an entry of a backend's report. One without id goes by its name. A value of null is one that the backend
     does not know just now; where there is none, the attribute is missing."""
     values = {path: _value(entry, path) for path in attributes}
@@ -95,7 +95,7 @@ def find(resource_name: str, az: str, entry: Mapping[str, Any], attributes: Iter
     document = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS).decode() if shown else _NOTHING
     name = _text(entry.get("name"))
     unclear = frozenset(path for path, value in values.items() if value is None)
-    return Found(Subresource(resource_name, az, _text(entry.get("id")) or name, document), name, unclear)
+    return Observed(Subresource(resource_name, az, _text(entry.get("id")) or name, document), name, unclear)
 
 
 _NOTHING = "{}"
@@ -115,7 +115,7 @@ def _value(entry: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def _may_be(entry: Found, period: OpenPeriod) -> bool:
+def _may_be(entry: Observed, period: OpenPeriod) -> bool:
     """Returns whether an incomplete entry may continue a period of the same subresource."""
     if entry.what.attributes == _NOTHING:
         return True
@@ -125,7 +125,7 @@ def _may_be(entry: Found, period: OpenPeriod) -> bool:
     return bool(known == orjson.loads(entry.what.attributes))
 
 
-def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
+def compare(known: Sequence[OpenPeriod], found: Sequence[Observed]) -> Changes:
     """Returns which periods end, and which begin. Several entries may have the same id, such as one for each provider
     that a consumer uses, and even the same attributes: each of them has its own period. What the backend does not know
     just now is no change."""

@@ -16,7 +16,7 @@ from limes.metering.source_queries import Meter, StoredAccount, meter_columns
 from limes.projects.models import Project
 
 
-class State(NamedTuple):
+class AccountState(NamedTuple):
     begun_at: int
     closed_until: int
     closed_at: int
@@ -27,36 +27,36 @@ class State(NamedTuple):
     checked_project: str | None = None
     """`last_project`, if the present rules have closed the day for all projects until there."""
 
-    def advanced(self, last_project: str) -> "State":
+    def advanced(self, last_project: str) -> "AccountState":
         """The day is closed until this project (UUID)."""
         is_ours = self.last_project == (self.checked_project or "")
         return self._replace(last_project=last_project, checked_project=last_project if is_ours else None)
 
-    def closed(self, day_end: int, now: int) -> "State":
+    def closed(self, day_end: int, now: int) -> "AccountState":
         is_ours = self.last_project == (self.checked_project or "") and self.checked_until == self.closed_until
         checked_until = day_end if is_ours else self.checked_until
         state = self._replace(checked_until=checked_until, checked_project=None)
         return state._replace(closed_until=day_end, closed_at=now, last_project="")
 
-    def reopened(self, day: int, now: int) -> "State":
+    def reopened(self, day: int, now: int) -> "AccountState":
         checked_until = None if self.checked_until is None else min(self.checked_until, day)
         state = self._replace(closed_until=day, closed_at=now, last_project="")
         return state._replace(checked_until=checked_until, checked_project=None)
 
-    def checked(self, until: int) -> "State":
+    def checked(self, until: int) -> "AccountState":
         return self._replace(checked_until=min(until, self.closed_until))
 
 
-_STATE = MeteringState.select(*(getattr(MeteringState, name) for name in State._fields))
+_STATE = MeteringState.select(*(getattr(MeteringState, name) for name in AccountState._fields))
 
 
-@first(State)
+@first(AccountState)
 def state() -> Node:
     """How far the account has come; None before its beginning."""
     return _STATE
 
 
-@first(State)
+@first(AccountState)
 def lock_state() -> Node:
     """The same. Until the transaction ends, nothing else is closed or corrected."""
     return lock(_STATE)
@@ -70,7 +70,7 @@ def begin(now: int, closed_until: int) -> Node:
 
 
 @writes
-def set_state(new: State) -> Node:
+def set_state(new: AccountState) -> Node:
     return MeteringState.update(**new._asdict())
 
 

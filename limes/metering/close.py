@@ -22,7 +22,7 @@ from limes.kernel.errors import Unavailable
 from limes.metering import accounts, corrections, reopen, rules
 from limes.metering import queries as metering
 from limes.metering import source_queries as sources
-from limes.metering.accounts import Correction, State
+from limes.metering.accounts import AccountState, Correction
 from limes.metering.source_queries import CommittedRow, Meter, StoredAccount
 from limes.metering.sources import Sources, VersionedAccount, load_gaps, load_sources, lock_account, window_at
 
@@ -60,7 +60,7 @@ def close_days(limes: Limes) -> None:
     _forget(limes, now)
 
 
-def _begin(limes: Limes, now: int) -> State:
+def _begin(limes: Limes, now: int) -> AccountState:
     engine, last = limes.engine, -1
     while some := engine.snapshot(partial(accounts.projects_after, engine, last, _PROJECTS_TO_BEGIN)):
         engine.atomic(partial(metering.begin_projects, engine, some, now))
@@ -176,7 +176,7 @@ def _close_some(limes: Limes, now: int, *, only_begun: bool = False) -> bool:
     return True
 
 
-def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
+def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: AccountState, now: int) -> None:
     """Writes what has happened on this day. With the last day of a month, the month is written of all."""
     engine, window = limes.engine, window_at(limes, state, now)
     accounts.take_pending(engine, projects, day.begin, day.end)

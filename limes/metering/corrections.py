@@ -18,7 +18,7 @@ from limes.kernel import calendar
 from limes.kernel.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month
 from limes.metering import accounts, rules
 from limes.metering import source_queries as sources
-from limes.metering.accounts import CheckedCorrections, Correction, State
+from limes.metering.accounts import AccountState, CheckedCorrections, Correction
 from limes.metering.source_queries import Meter, StoredAccount
 from limes.metering.sources import MeteringWindow, Sources, load_sources, lock_account, window_at
 
@@ -70,7 +70,7 @@ def repair(limes: Limes, now: int) -> None:
 
 
 @snapshot
-def _read_checked(limes: Limes) -> tuple[State, CheckedCorrections]:
+def _read_checked(limes: Limes) -> tuple[AccountState, CheckedCorrections]:
     state = accounts.state(limes.engine)
     assert state is not None, "metering has started"
     return state, accounts.checked_corrections(limes.engine)

@@ -32,8 +32,8 @@ Parts = Generator[answers.Part, None, None]
 
 def report_usage(call: Call) -> Answer:
     """Reports what all projects have used and committed to over time, as JSON or CSV."""
-    if call.where.domain is not None:
-        report.require_known(call.limes, call.where.domain, call.where.project)
+    if call.place.domain_uuid:
+        report.require_known(call.limes, call.place)
     call.refuse_unknown_parameters()
     query = _query(call)
     page = report.find_page(call.limes, query)
@@ -85,13 +85,13 @@ def _query(call: Call) -> entries.UsageQuery:
     every_az, azs = parameters.PER_AZ.of(call.req), AZS.of(call.req)
     if azs is not None and not every_az:
         raise errors.BadRequest("query parameter availability_zone: expected together with per_az")
-    domain, project = call.where.domain, call.where.project
+    domain, project = call.place.domain_uuid, call.place.project_uuid
     return entries.UsageQuery(
         begin,
         end,
         granularity,
-        domains=[domain] if domain is not None else DOMAINS.of(call.req),
-        projects=[project] if project is not None else PROJECTS.of(call.req),
+        domains=[domain] if domain else DOMAINS.of(call.req),
+        projects=[project] if project else PROJECTS.of(call.req),
         only=source_queries.MeterFilter(call.service_types(), parameters.RESOURCE.of(call.req), azs),
         marker=MARKER.of(call.req) or "",
         limit=LIMIT.of(call.req) or None,

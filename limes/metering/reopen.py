@@ -11,7 +11,7 @@ from limes.db.transactions import atomic
 from limes.kernel.calendar import day_of, month_of, next_month, render_time
 from limes.metering import accounts, corrections, source_queries
 from limes.metering import source_queries as sources
-from limes.metering.accounts import Correction, State
+from limes.metering.accounts import AccountState, Correction
 from limes.metering.sources import lock_account, window_at
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ _PROJECTS = 20
 """Whose days are kept in one transaction."""
 
 
-def reopen_if_ahead(limes: Limes, state: State, now: int) -> None:
+def reopen_if_ahead(limes: Limes, state: AccountState, now: int) -> None:
     if _is_ahead(state, now):
         marker: str | None = ""
         while marker is not None:  # harmless if it is done twice, or not to its end
@@ -29,7 +29,7 @@ def reopen_if_ahead(limes: Limes, state: State, now: int) -> None:
         _reopen(limes, now)
 
 
-def _is_ahead(state: State, now: int) -> bool:
+def _is_ahead(state: AccountState, now: int) -> bool:
     today = day_of(now)
     return state.closed_until > today or (bool(state.last_project) and state.closed_until == today)
 
@@ -62,7 +62,7 @@ def _reopen(limes: Limes, now: int) -> None:
         _add_up_month(limes, state, month, now)
 
 
-def _note_months(limes: Limes, state: State, month: int, now: int) -> None:
+def _note_months(limes: Limes, state: AccountState, month: int, now: int) -> None:
     engine, marker = limes.engine, ""
     while projects := sources.project_page(engine, month, state.closed_until, marker, 10 * _PROJECTS):
         marker = projects[-1]
@@ -72,7 +72,7 @@ def _note_months(limes: Limes, state: State, month: int, now: int) -> None:
         accounts.add_corrections(engine, [Correction.of(now, REOPENED, "month", *each) for each in closed])
 
 
-def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
+def _add_up_month(limes: Limes, state: AccountState, month: int, now: int) -> None:
     """Writes the present month, up to the present day."""
     engine, end, marker = limes.engine, state.closed_until, ""
     window = window_at(limes, state, now)

@@ -14,11 +14,11 @@ from limes.kernel.errors import Unavailable
 from limes.metering import accounts, entries, rules
 from limes.metering import queries as metering
 from limes.metering import source_queries as sources
-from limes.metering.accounts import Correction, State
+from limes.metering.accounts import AccountState, Correction
 from limes.metering.entries import ClosedMonths, UsageEntry, UsageQuery
 from limes.metering.source_queries import Meter, Month, Names, StoredAccount
 from limes.metering.sources import Sources, VersionedAccount, load_sources, window_at
-from limes.projects.scope import find_domain, find_project
+from limes.projects.scope import Place, find
 
 _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """How many projects are computed together, by the shortest time in the report."""
@@ -36,7 +36,7 @@ class UsagePage:
     """The projects of one page, and what is to be reported about them."""
 
     query: UsageQuery
-    state: State
+    state: AccountState
     projects: Sequence[str]
     next: str | None
     """The marker of the next page, if there is one."""
@@ -62,15 +62,11 @@ def find_page(limes: Limes, query: UsageQuery) -> UsagePage:
 
 
 @snapshot
-def require_known(limes: Limes, domain: str, project: str | None = None) -> None:
-    """Raises `NotFound` for a domain or project (by UUID) that was never known."""
-    projects = None if project is None else [project]
-    if sources.project_page(limes.engine, 0, 2**62, "", 1, [domain], projects):
-        return
-    if project is None:
-        find_domain(limes.engine, domain)
-    else:
-        find_project(limes.engine, domain, project)
+def require_known(limes: Limes, place: Place) -> None:
+    """Raises `NotFound` for a domain or project that was never known."""
+    projects = [place.project_uuid] if place.project_uuid else None
+    if not sources.project_page(limes.engine, 0, 2**62, "", 1, [place.domain_uuid], projects):
+        find(limes.engine, place)
 
 
 def read_parts(limes: Limes, page: UsagePage) -> Generator[list[UsageEntry] | ClosedMonths, None, None]:
@@ -180,7 +176,7 @@ def _of_sources(
     names: Mapping[str, Sequence[Names]],
     query: UsageQuery,
     times: Sequence[Bucket],
-    state: State,
+    state: AccountState,
     units: rules.MonthUnits,
 ) -> Iterator[UsageEntry]:
     for zones in known.resources():
@@ -209,7 +205,7 @@ def _sum_of(zones: Mapping[Meter, VersionedAccount]) -> VersionedAccount:
     return VersionedAccount(rules.add_zones(by_az), max(versions))
 
 
-def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: State) -> UsageEntry:
+def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: AccountState) -> UsageEntry:
     begin, end = parts[0][0].begin, parts[-1][0].end
     account = reduce(rules.add, [counted.account for _, counted, _ in parts])
     closed = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end <= state.closed_until)

@@ -12,7 +12,7 @@ from limes.db.engine import Engine
 from limes.kernel.calendar import DAY, Bucket, Granularity, day_of, month_of, previous_month
 from limes.metering import accounts as usage_accounts
 from limes.metering import source_queries as queries
-from limes.metering.accounts import State
+from limes.metering.accounts import AccountState
 from limes.metering.rules import Account, CommittedTime, Gap, Step, Zone, add, constant, integrate_each, integrate_zones
 from limes.metering.source_queries import NO_FILTER, Meter, MeterFilter, StoredAccount
 from limes.metering.usage import unknown_since
@@ -44,11 +44,11 @@ class MeteringWindow(NamedTuple):
         return (Gap(0, self.begun_at),) if begin < self.begun_at else ()
 
 
-def window_at(limes: Limes, state: State, now: int) -> MeteringWindow:
+def window_at(limes: Limes, state: AccountState, now: int) -> MeteringWindow:
     return MeteringWindow(now, state.begun_at, state.closed_until, limes.settings.usage_valid_for)
 
 
-def lock_account(limes: Limes) -> State:
+def lock_account(limes: Limes) -> AccountState:
     """Returns how far the account has come. Until the transaction ends, nothing else is closed or corrected."""
     state = usage_accounts.lock_state(limes.engine)
     assert state is not None, "metering has started"

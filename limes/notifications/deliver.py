@@ -36,7 +36,7 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DeliveryResult:
     delivered: int
     refused: int
     failed: bool
@@ -60,7 +60,7 @@ class DeliverEvents:
     def name(self) -> str:
         return self.job or f"audit:{self.sink.name}"
 
-    def run_if_due(self) -> Outcome | None:
+    def run_if_due(self) -> DeliveryResult | None:
         """Delivers waiting events. None if it is not due yet, or another collector is doing it."""
         limes, clock = self.limes, self.limes.clock
         claimed_until = claim_job(limes, self.name, self.interval, self.section.retry_max)
@@ -84,7 +84,7 @@ class DeliverEvents:
             log.error("%ss wait for the sink %s: %s", self.what, self.sink.name, error)
         pause = self.interval if error is None else self._pause(failures)
         finish_job(limes, self.name, claimed_until, pause, error or "")
-        return Outcome(delivered, refused, failed=error is not None)
+        return DeliveryResult(delivered, refused, failed=error is not None)
 
     def _due(self) -> list[sinks.OutgoingEvent]:
         now = self.limes.now()

@@ -22,7 +22,7 @@ class AuditCounters(Counts):
         failed = Family(_FAILED, help_text, ("sink",), UntypedMetricFamily)
         super().__init__(delivered, failed, known=[(sink,) for sink in sinks])
 
-    def count(self, sink: str, outcome: deliver.Outcome) -> None:
+    def count(self, sink: str, outcome: deliver.DeliveryResult) -> None:
         """Adds the outcome of one round of deliveries. A sink that did not answer counts as one failure."""
         self.add(_DELIVERED, (sink,), outcome.delivered)
         self.add(_FAILED, (sink,), outcome.refused + (1 if outcome.failed else 0))
@@ -34,7 +34,7 @@ class MailCounters(Counts):
         family = Family(_MAILS, help_text, ("sink", "outcome"), UntypedMetricFamily)
         super().__init__(family, known=[(sink, outcome) for sink in sinks for outcome in _MAIL_OUTCOMES])
 
-    def count(self, sink: str, outcome: send_mails.Sent) -> None:
+    def count(self, sink: str, outcome: send_mails.MailRound) -> None:
         numbers = (outcome.sent, outcome.dropped, outcome.retried, int(outcome.error is not None))
         for name, number in zip(_MAIL_OUTCOMES, numbers, strict=True):
             self.add(_MAILS, (sink, name), number)

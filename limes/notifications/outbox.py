@@ -26,7 +26,9 @@ def announce(
     """Queues the documents for each sink, each in its stream. If no sink wants the kind, they are not even made."""
     section = limes.settings.notifications
     if section.sinks and kind not in section.except_kinds:
-        tell(limes, at, ((stream, message(limes, kind, remedy, at, document)) for stream, document in documents))
+        queue_notifications(
+            limes, at, ((stream, message(limes, kind, remedy, at, document)) for stream, document in documents)
+        )
 
 
 def message(
@@ -36,7 +38,7 @@ def message(
     return {"id": limes.ids.uuid(), "kind": str(kind), **weight, "at": int(at), "remedy": remedy, **document}
 
 
-def tell(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+def queue_notifications(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
     """Writes messages for each sink, each in its stream. Returns how many messages there were."""
     texts = [(stream, message["id"], orjson.dumps(message).decode()) for stream, message in messages]
     sinks = limes.settings.notifications.sinks

@@ -22,7 +22,7 @@ import orjson
 from limes.app.context import Limes
 from limes.notifications import deliver, queries
 from limes.notifications.mail import mailer as mailing
-from limes.notifications.mail.templates import Around, RenderError, Templates
+from limes.notifications.mail.templates import MailContext, RenderError, Templates
 from limes.notifications.queries import MailRow, WaitingItem
 from limes.projects.claims import claim_job, finish_job, never, next_pause
 
@@ -35,14 +35,14 @@ _ONE_CLICK = {"List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
 @dataclass(slots=True)
-class Sent:
+class MailRound:
     sent: int = 0
     dropped: int = 0
     retried: int = 0
     error: str | None = None
 
-    def count(self, outcome: mailing.Outcome, *, given_up: bool) -> None:
-        if outcome.fate is mailing.Fate.SENT:
+    def count(self, outcome: mailing.MailResult, *, given_up: bool) -> None:
+        if outcome.fate is mailing.DeliveryStatus.SENT:
             self.sent += 1
         elif given_up:
             self.dropped += 1
@@ -70,13 +70,13 @@ class SendMails:
     def name(self) -> str:
         return f"mails:{self.sink}"
 
-    def run_if_due(self) -> Sent | None:
+    def run_if_due(self) -> MailRound | None:
         """Makes and sends mails. None if it is not due yet, or another collector is doing it."""
         engine, clock, section = self.limes.engine, self.limes.clock, self.limes.settings.notifications
         claimed_until = claim_job(self.limes, self.name, self.interval, section.retry_max)
         if claimed_until is None:
             return None
-        outcome = Sent()
+        outcome = MailRound()
         deadline = clock.monotonic() + self.limes.lease / 2  # no other run starts before this one has ended
         while engine.atomic(lambda: self._make(claimed_until)) and clock.monotonic() < deadline:
             pass
@@ -141,7 +141,7 @@ class SendMails:
         now = self.limes.now()
         return queries.due_mails(self.limes.engine, self.sink, now, self._horizon(now), _BATCH)
 
-    def _send(self, mails: Sequence[MailRow], outcome: Sent, deadline: float) -> None:
+    def _send(self, mails: Sequence[MailRow], outcome: MailRound, deadline: float) -> None:
         engine, ids = self.limes.engine, [mail.id for mail in mails]
         documents = engine.snapshot(lambda: queries.documents_of(engine, ids))
         try:
@@ -153,7 +153,9 @@ class SendMails:
         except mailing.MailerDown as error:
             outcome.error = str(error)
 
-    def _send_one(self, session: mailing.MailSession, row: MailRow, documents: Sequence[str], outcome: Sent) -> None:
+    def _send_one(
+        self, session: mailing.MailSession, row: MailRow, documents: Sequence[str], outcome: MailRound
+    ) -> None:
         try:
             mail = self._render(row, documents)
             result = session.send(mail) if isinstance(mail, mailing.Mail) else mail
@@ -163,9 +165,11 @@ class SendMails:
             raise
         engine, now = self.limes.engine, self.limes.now()
         too_late = now - row.made_at > self.limes.settings.notifications.mail.give_up
-        given_up = result.fate is mailing.Fate.NEVER or (result.fate is mailing.Fate.LATER and too_late)
+        given_up = result.fate is mailing.DeliveryStatus.NEVER or (
+            result.fate is mailing.DeliveryStatus.LATER and too_late
+        )
         outcome.count(result, given_up=given_up)
-        if result.fate is not mailing.Fate.SENT and not given_up:
+        if result.fate is not mailing.DeliveryStatus.SENT and not given_up:
             log.warning("mail %s to %s is tried again: %s", row.id, row.recipient, result.reason)
             self._try_later(row, result.reason)
             return
@@ -177,14 +181,14 @@ class SendMails:
         at = self.limes.now() + self.limes.jitter.spread(self._pause(row.tries + 1))
         self.limes.engine.atomic(lambda: queries.try_later(self.limes.engine, row.id, at, reason))
 
-    def _render(self, row: MailRow, documents: Sequence[str]) -> mailing.Mail | mailing.Outcome:
+    def _render(self, row: MailRow, documents: Sequence[str]) -> mailing.Mail | mailing.MailResult:
         try:
             return self._mail(row, documents)
         except RenderError as error:
-            return mailing.Outcome(mailing.Fate.LATER, str(error))
+            return mailing.MailResult(mailing.DeliveryStatus.LATER, str(error))
         except Exception as error:  # a bug, which must not stop all other mails
             log.exception("mail %s cannot be made", row.id)
-            return mailing.Outcome(mailing.Fate.LATER, f"internal error: {type(error).__name__}")
+            return mailing.MailResult(mailing.DeliveryStatus.LATER, f"internal error: {type(error).__name__}")
 
     def _mail(self, row: MailRow, documents: Sequence[str]) -> mailing.Mail:
         unsubscribe = self.contents.unsubscribe
@@ -193,7 +197,7 @@ class SendMails:
             if unsubscribe and "@" in row.recipient
             else ""
         )
-        around = Around(self.contents.link, link)
+        around = MailContext(self.contents.link, link)
         parsed = [orjson.loads(document) for document in documents]
         rendered = self.contents.templates.render(row.kind, row.language, parsed, around)
         headers = {"Limes-Kind": row.kind, **({"List-Unsubscribe": f"<{link}>", **_ONE_CLICK} if link else {})}

@@ -18,9 +18,9 @@ Target = queries.DomainRow | queries.ProjectRow
 
 
 class Place(NamedTuple):
-    """The domain or project, by UUIDs, that a request is about. A domain has no project."""
+    """The domain or project, by UUIDs, that a request is about; the whole cloud without any."""
 
-    domain_uuid: str
+    domain_uuid: str = ""
     project_uuid: str = ""
 
 
@@ -73,7 +73,7 @@ class Scope(NamedTuple):
     id: int = 0
 
 
-EVERYWHERE = Scope("cluster")
+CLUSTER = Scope("cluster")
 
 
 def in_scope(query: Select, scope: Scope) -> Select:
@@ -99,26 +99,18 @@ def placed(kind: Callable[..., T], *others: Any, **options: Any) -> Callable[[Bu
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Which domain or project a request is about, by UUID; the whole cluster without any."""
-
-    domain: str | None = None
-    project: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class NamedResource:
     ref: Ref
     unit: Unit
 
 
-def scope_of(engine: Engine, where: Where) -> Scope:
+def scope_of(engine: Engine, place: Place) -> Scope:
     """Returns whose rows to read. Raises `NotFound`."""
-    if where.domain is None:
-        return EVERYWHERE
-    if where.project is None:
-        return Scope("domain", find_domain(engine, where.domain).id)
-    return Scope("project", find_project(engine, where.domain, where.project).id)
+    if not place.domain_uuid:
+        return CLUSTER
+    if not place.project_uuid:
+        return Scope("domain", find_domain(engine, place.domain_uuid).id)
+    return Scope("project", find_project(engine, place.domain_uuid, place.project_uuid).id)
 
 
 def named_resources(engine: Engine, selection: Selection) -> dict[int, NamedResource]:

@@ -52,7 +52,7 @@ class Figures(NamedTuple):
     azs: AZRows
 
 
-class Outcome(NamedTuple):
+class ScrapeResult(NamedTuple):
     """What to write after a successful scrape. Times are in seconds since the epoch."""
 
     now: float
@@ -108,7 +108,7 @@ def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) ->
 
 @first(QuotaState)
 def record_success(
-    id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
+    id_: int, lease: float, outcome: ScrapeResult, seen_mark: float | None, scrape_state: str | None = None
 ) -> Node:
     """Records that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
     `seen_mark` is the desync mark at the time of the claim. It is cleared if the backend is in sync now. A mark that

@@ -24,7 +24,7 @@ from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources, raw_capacities, resource_ids
 from limes.db.transactions import atomic
 from limes.kernel.errors import BadRequest, Conflict
-from limes.kernel.units import UnitError, beyond_capacity, effective
+from limes.kernel.units import UnitError, beyond_capacity, effective_capacity
 from limes.projects.queries import DomainRow, ProjectRow
 from limes.projects.scope import Place, Target, find, find_project, ids_of, not_ready
 from limes.quota import change_log, hierarchy, push_quota, queries, temporary_queries
@@ -34,7 +34,7 @@ from limes.quota.change_log import scope_of
 from limes.quota.changes import ChangedQuota, EndingQuota, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.quota.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
 from limes.quota.rules import Permissions
-from limes.quota.temporary import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
+from limes.quota.temporary import ALWAYS, Plan, RequestedQuota, TemporaryQuota, Term, check_term, plan
 
 
 def set_quotas(
@@ -197,7 +197,7 @@ def _plan(
     """Returns what becomes of a temporary quota, or why it cannot be; None if that is nothing."""
     if update.steps is not None:
         return Plan(update.steps[ref].temporary, note=update.steps[ref].note)
-    wish = Wish(update.wanted[ref], update.terms.get(ref, ALWAYS), present, temporary, update.only_raises)
+    wish = RequestedQuota(update.wanted[ref], update.terms.get(ref, ALWAYS), present, temporary, update.only_raises)
     return plan(wish, rules.unit, now)
 
 
@@ -229,7 +229,7 @@ def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mappin
             quota=quota,
             projects_quota=projects.get(id_, 0),
             other_domains_quota=all_quotas[id_] - quota,
-            capacity=effective(capacity, catalog.behavior(ref).overcommit_factor),
+            capacity=effective_capacity(capacity, catalog.behavior(ref).overcommit_factor),
             strict_limit=catalog.distribution(ref).strict_domain_quota_limit,
         )
     return figures
@@ -247,7 +247,7 @@ def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -
             usage=own[id_].usage,
             projects_quota=projects.get(id_, 0),
             domain_quota=own[id_].domain_quota or 0,
-            capacity=effective(int(own[id_].raw_capacity), limes.catalog.behavior(ref).overcommit_factor),
+            capacity=effective_capacity(int(own[id_].raw_capacity), limes.catalog.behavior(ref).overcommit_factor),
             backend_minimum=own[id_].min_backend_quota,
             backend_maximum=own[id_].max_backend_quota,
             committed=int(own[id_].committed),

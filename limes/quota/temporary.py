@@ -56,7 +56,7 @@ class TemporaryQuota:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RequestedQuota:
     """A quota that a request sets, and the present one."""
 
     quota: int
@@ -108,7 +108,7 @@ def when(time: float) -> str:
 # -- what a request asks for -------------------------------------------------------------------------------------------
 
 
-def plan(wish: Wish, unit: Unit, now: float) -> Plan | Refusal | None:
+def plan(wish: RequestedQuota, unit: Unit, now: float) -> Plan | Refusal | None:
     """Returns what a change of quota makes of the temporary one, or why it cannot be; None if that has no part in it.
     The term was checked before."""
     if wish.term.until is not None:
@@ -123,7 +123,7 @@ def plan(wish: Wish, unit: Unit, now: float) -> Plan | Refusal | None:
     return _change_active(wish, there_is, there_is.before, unit)
 
 
-def _plan_term(wish: Wish, unit: Unit, until: float, now: float) -> Plan | Refusal:
+def _plan_term(wish: RequestedQuota, unit: Unit, until: float, now: float) -> Plan | Refusal:
     before = wish.present if wish.temporary is None or wish.temporary.before is None else wish.temporary.before
     if wish.quota <= before:
         text = f"a quota for a time has to be more than the one after it, which is {unit.render(before)}"
@@ -147,7 +147,7 @@ def _plan_term(wish: Wish, unit: Unit, until: float, now: float) -> Plan | Refus
     return Plan(active, raised_from=raised_from, note=f"until {when(until)}, then {unit.render(before)}")
 
 
-def _change_planned(wish: Wish, planned: TemporaryQuota, unit: Unit) -> Plan | None:
+def _change_planned(wish: RequestedQuota, planned: TemporaryQuota, unit: Unit) -> Plan | None:
     keeps = wish.quota == wish.present if wish.term.keep_until is None else wish.term.keep_until
     if keeps or wish.only_raises:
         return None
@@ -155,7 +155,7 @@ def _change_planned(wish: Wish, planned: TemporaryQuota, unit: Unit) -> Plan | N
     return Plan(None, note=text, warning=text)
 
 
-def _raise_what_stays(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan | None:
+def _raise_what_stays(wish: RequestedQuota, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan | None:
     """A quota is granted permanently while there is more for a time."""
     if wish.quota <= before:
         return None
@@ -165,7 +165,7 @@ def _raise_what_stays(wish: Wish, there_is: TemporaryQuota, before: int, unit: U
     return Plan(replace(there_is, before=wish.quota), raised_from=before, note=text)
 
 
-def _change_active(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan | Refusal | None:
+def _change_active(wish: RequestedQuota, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan | Refusal | None:
     if wish.quota == wish.present and wish.term.keep_until is not False:
         return None
     if not wish.term.keep_until:
@@ -177,7 +177,7 @@ def _change_active(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit
     return invalid_value(text, minimum=before + 1, unit=unit)
 
 
-def _drop(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan:
+def _drop(wish: RequestedQuota, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan:
     if wish.quota <= before:
         return Plan(None, note=f"no end on {when(there_is.until)} any more")
     text = f"it stays at {unit.render(wish.quota)}, and no longer goes back to {unit.render(before)}"

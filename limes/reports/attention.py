@@ -11,7 +11,7 @@ from limes.db.transactions import snapshot
 from limes.notifications.alerts import Kind, Severity, UsageThresholds
 from limes.projects import queries as projects
 from limes.projects import scope as projects_scope
-from limes.projects.scope import NamedResource, Where, named_resources, scope_of
+from limes.projects.scope import NamedResource, Place, named_resources, scope_of
 from limes.reports import alert_queries as queries
 from limes.reports import attention_queries as attention
 
@@ -20,20 +20,20 @@ _DAY = 86400
 
 @snapshot
 def read_scrape_status(
-    limes: Limes, where: Where
+    limes: Limes, place: Place
 ) -> tuple[list[attention.ServiceScrapes], list[attention.CapacitorScrape]]:
     """Capacitors are only reported of the whole cluster: their errors are for operators."""
-    scope = scope_of(limes.engine, where)
-    capacitors = attention.capacitor_scrapes(limes.engine) if scope == projects_scope.EVERYWHERE else []
+    scope = scope_of(limes.engine, place)
+    capacitors = attention.capacitor_scrapes(limes.engine) if scope == projects_scope.CLUSTER else []
     return attention.service_scrapes(limes.engine, scope), capacitors
 
 
 @snapshot
 def find_fullest(
-    limes: Limes, where: Where, selection: Selection, above: int, limit: int
+    limes: Limes, place: Place, selection: Selection, above: int, limit: int
 ) -> tuple[list[tuple[NamedResource, attention.FullRow]], attention.FullCounts]:
     """What uses more than `above` percent of its quota, the fullest first, and how many there are in all."""
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
+    scope, resources = scope_of(limes.engine, place), named_resources(limes.engine, selection)
     ids, share = list(resources), above / 100
     rows = attention.fullest(limes.engine, scope, ids, share, limit)
     (counts,) = attention.count_full(limes.engine, scope, ids, share)
@@ -42,10 +42,10 @@ def find_fullest(
 
 @snapshot
 def find_ending(
-    limes: Limes, where: Where, selection: Selection, days: int, limit: int
+    limes: Limes, place: Place, selection: Selection, days: int, limit: int
 ) -> tuple[list[tuple[NamedResource, attention.EndingRow]], int]:
     """Commitments that end soon and were not renewed, the first to end first, and how many there are in all."""
-    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, selection)
+    scope, resources = scope_of(limes.engine, place), named_resources(limes.engine, selection)
     ids, now = list(resources), limes.now()
     until = now + days * _DAY
     rows = attention.ending(limes.engine, scope, ids, now, until, limit)
@@ -91,9 +91,9 @@ class _Asked:
 
 
 @snapshot
-def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> tuple[list[Alert], Counts]:
+def find_alerts(limes: Limes, place: Place, selection: Selection, limit: int) -> tuple[list[Alert], Counts]:
     """Returns at most `limit` alerts, the critical ones first, and how many there are in all. Raises `NotFound`."""
-    asked = _asked(limes, where, selection)
+    asked = _asked(limes, place, selection)
     scrapes = list(_scrapes(limes, asked))
     return _rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes)
 
@@ -102,13 +102,13 @@ def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) ->
 def find_all_alerts(limes: Limes, hysteresis: int) -> list[Alert]:
     """Returns all alerts of the cluster, and the uses of quota that are near a warning, in percent of the quota.
     Reads each table once."""
-    asked = _asked(limes, Where(), select(limes.catalog))
+    asked = _asked(limes, Place(), select(limes.catalog))
     return _rows(limes, asked, list(_scrapes(limes, asked)), _ALL, hysteresis)
 
 
 @snapshot
 def count_alerts(limes: Limes, selection: Selection) -> Counts:
-    asked = _asked(limes, Where(), selection)
+    asked = _asked(limes, Place(), selection)
     return _count_of(limes, asked, list(_scrapes(limes, asked)))
 
 
@@ -124,9 +124,9 @@ def _rows(limes: Limes, asked: _Asked, scrapes: Sequence[Alert], limit: int, hys
     return rows
 
 
-def _asked(limes: Limes, where: Where, selection: Selection) -> _Asked:
+def _asked(limes: Limes, place: Place, selection: Selection) -> _Asked:
     resources = named_resources(limes.engine, selection)
-    return _Asked(scope_of(limes.engine, where), selection, resources, limes.now())
+    return _Asked(scope_of(limes.engine, place), selection, resources, limes.now())
 
 
 def _count_of(limes: Limes, asked: _Asked, scrapes: Sequence[Alert]) -> Counts:
@@ -206,7 +206,7 @@ def _scrapes(limes: Limes, asked: _Asked) -> Iterator[Alert]:
             yield Alert(kind, severity, service=row.service_type, scrapes=row, since=row.failing_since)
         if row.unwritten:
             yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
-    if asked.scope == projects_scope.EVERYWHERE:
+    if asked.scope == projects_scope.CLUSTER:
         yield from _capacitors(limes, asked, latest)
 
 

@@ -15,8 +15,8 @@ from limes.projects import scope
 from limes.projects.queries import DomainRow, ScrapeRange
 from limes.quota import changes, queries, temporary_queries
 from limes.quota.temporary import TemporaryQuota
-from limes.usage import sums as kept_sums
-from limes.usage.project_sums import Among, Level, ResourceSum, az_quota_sums
+from limes.usage import sums as stored_sums
+from limes.usage.project_sums import ALL_PROJECTS, Among, Level, ResourceSum, az_quota_sums
 
 # -- the breakdown by AZ -----------------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ def read_commitments(
     """Returns commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
     breakdowns: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
     if refs:
-        sums = kept_sums.committed_sums(engine, list(refs), now, by, among)
+        sums = stored_sums.committed_sums(engine, list(refs), now, by, among)
         for (key, resource, az, status, duration), amount in sums.items():
             breakdowns[key][refs[resource]][az].commitments.setdefault(status, {})[duration] = amount
     return breakdowns
@@ -56,11 +56,11 @@ def _read_totals(
     that grows by itself (`growing`)."""
     breakdowns = read_commitments(engine, refs, now, by, among)
     if refs:
-        for (key, resource, az), total in kept_sums.az_usage_sums(engine, list(refs), by, among).items():
+        for (key, resource, az), total in stored_sums.az_usage_sums(engine, list(refs), by, among).items():
             figures = breakdowns[key][refs[resource]][az]
             figures.usage = total.usage
             figures.physical_usage = total.physical_usage if total.has_physical_usage else None
-        for (key, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, by, among).items():
+        for (key, resource, az), amount in stored_sums.unused_commitments(engine, list(refs), now, by, among).items():
             breakdowns[key][refs[resource]][az].unused = amount
     if with_quota := [id_ for id_, ref in refs.items() if ref in growing]:
         for (key, resource, az), amount in az_quota_sums(engine, with_quota, by, among).items():
@@ -69,8 +69,6 @@ def _read_totals(
 
 
 # -- the cluster -------------------------------------------------------------------------------------------------------
-
-_EVERYWHERE = Among("domain", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +106,14 @@ def report_cluster(limes: Limes, selection: Selection, *, per_az_at: float | Non
     claims: dict[Ref, Claims] = {}
     if per_az_at is None:
         zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
-        usages = kept_sums.usage_by_az(engine, sorted(zoned))
+        usages = stored_sums.usage_by_az(engine, sorted(zoned))
         usage_by_az = {(refs[resource], az): usage for (resource, az), usage in usages.items()}
     else:
-        azs = _read_totals(engine, refs, per_az_at, "cluster", _EVERYWHERE, growing).get(0, {})
+        azs = _read_totals(engine, refs, per_az_at, "cluster", ALL_PROJECTS, growing).get(0, {})
         claims = _claims(limes, refs, capacities, azs, per_az_at)
         in_azs = [(ref, az, figures.usage) for ref, by_az in azs.items() for az, figures in by_az.items()]
         usage_by_az = {(ref, az): usage for ref, az, usage in in_azs if usage is not None}
-    sums = {refs[row.resource_id]: row for row in kept_sums.resource_sums(engine, resources, "cluster", _EVERYWHERE)}
+    sums = {refs[row.resource_id]: row for row in stored_sums.resource_sums(engine, resources, "cluster", ALL_PROJECTS)}
     return ClusterReport(
         selection=selection,
         sums=sums,
@@ -155,7 +153,7 @@ def _claims(
     behaviors = {id_: limes.catalog.behavior(ref) for id_, ref in refs.items()}
     committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
     pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]
-    unused_overall = kept_sums.unused_commitments_overall(limes.engine, pooled, now)
+    unused_overall = stored_sums.unused_commitments_overall(limes.engine, pooled, now)
     claims = {}
     for id_, behavior in committable.items():
         figures = azs.get(refs[id_], {})
@@ -223,7 +221,7 @@ def _read_domains(
     for (domain_id, resource_id), temporary in temporary_queries.of_domains(engine, domain_ids).items():
         if refs.get(resource_id) not in (None, *growing) and domain_id in reports:
             reports[domain_id].temporary[refs[resource_id]] = temporary
-    for sums in kept_sums.resource_sums(engine, resources, "domain", among):
+    for sums in stored_sums.resource_sums(engine, resources, "domain", among):
         reports[sums.key].sums[refs[sums.resource_id]] = sums
     for (domain_id, service_id), scraped_at in projects.domain_scrape_ranges(engine, domain_ids).items():
         if service_id in types:

@@ -15,7 +15,7 @@ from limes.db.engine import Engine
 from limes.quota.constraints import QuotaOverrides
 from limes.reports import collector_state as queries
 from limes.usage import project_sums
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 
 Samples = Iterable[tuple[str, float]]
 """Pairs of labels, as `labels` gives them, and value."""
@@ -110,7 +110,6 @@ def overridden(overrides: QuotaOverrides, projects: Mapping[tuple[str, str], str
 
 # -- sums over the projects of each domain -----------------------------------------------------------------------------
 
-_ALL = project_sums.Among("domain", None)
 STATES = {"confirmed": "active", "pending": "pending", "planned": "planned"}
 """What the label `state` says for each status of commitments."""
 
@@ -123,10 +122,13 @@ def domain_sums(engine: Engine, domains: Mapping[int, str], resources: Mapping[i
         return f"{labels({'availability_zone': az})},{domains[domain]},{resources[resource]}"
 
     ids = sorted(resources)
-    used = {place: total.usage for place, total in kept_sums.az_usage_sums(engine, ids, "domain", _ALL).items()}
+    used = {
+        place: total.usage
+        for place, total in stored_sums.az_usage_sums(engine, ids, "domain", project_sums.ALL_PROJECTS).items()
+    }
     yield "limes_domain_usage_per_az", ((inside(*key), amount) for key, amount in used.items())
     committed: dict[tuple[int, int, str, str], int] = defaultdict(int)
-    sums = kept_sums.committed_sums(engine, ids, now, "domain", _ALL)
+    sums = stored_sums.committed_sums(engine, ids, now, "domain", project_sums.ALL_PROJECTS)
     for (domain, resource, az, status, _), amount in sums.items():
         committed[domain, resource, az, STATES[status]] += amount
     yield (
@@ -134,7 +136,7 @@ def domain_sums(engine: Engine, domains: Mapping[int, str], resources: Mapping[i
         ((f'{inside(*key[:3])},state="{key[3]}"', amount) for key, amount in committed.items()),
     )
     claimed = defaultdict(int, used)
-    for place, amount in kept_sums.unused_commitments(engine, ids, now, "domain", _ALL).items():
+    for place, amount in stored_sums.unused_commitments(engine, ids, now, "domain", project_sums.ALL_PROJECTS).items():
         claimed[place] += amount
     yield "limes_domain_used_and_or_committed_per_az", ((inside(*key), amount) for key, amount in claimed.items())
 

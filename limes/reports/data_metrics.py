@@ -136,7 +136,7 @@ class _Snapshot:
         yield (
             "limes_cluster_capacity_per_az",
             (
-                (self._in_az(row), units.effective(row.raw_capacity, overcommit[self._refs[row.resource_id]]))
+                (self._in_az(row), units.effective_capacity(row.raw_capacity, overcommit[self._refs[row.resource_id]]))
                 for row in rows
             ),
         )

@@ -13,7 +13,7 @@ from limes.autogrow import advice, distribute
 from limes.backends.base import is_forbidden
 from limes.catalog.catalog import ANY_AZ, Behavior, Ref
 from limes.catalog.queries import resource_ids
-from limes.commitments.rules import beyond_quota, committable_azs
+from limes.commitments.rules import committable_azs, warn_beyond_quota
 from limes.db.transactions import snapshot
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, find, ids_of
@@ -22,7 +22,7 @@ from limes.quota.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaR
 from limes.quota.history import NumberedChange
 from limes.quota.rules import Permissions, usable_quota
 from limes.quota.temporary import TemporaryQuota
-from limes.usage.project_sums import Among
+from limes.usage.project_sums import ALL_PROJECTS
 from limes.usage.sums import resource_sums
 
 
@@ -64,7 +64,7 @@ def explain_quotas(
     temporary = temporary_queries.temporary_quotas(engine, *ids_of(target))
     growing = [id_ for ref, id_ in ids.items() if catalog.autogrow(ref)]
     of_domain = growing and not isinstance(target, ProjectRow)
-    sums = resource_sums(engine, growing, "cluster", Among("domain", None)) if of_domain else ()
+    sums = resource_sums(engine, growing, "cluster", ALL_PROJECTS) if of_domain else ()
     everywhere = {row.resource_id: int(row.quota or 0) for row in sums}  # of all projects of all domains together
     explanations = []
     for ref, numbers in figures.items():
@@ -76,7 +76,7 @@ def explain_quotas(
             behavior = catalog.behavior(ref, target.scope)
             usable = usable_quota(numbers.quota, behavior.burst_multiplier) if target.has_bursting else None
             growth = _growth(limes, target.id, ref, numbers, behavior) if with_growth else None
-            warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
+            warning = warn_beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
         else:
             warning = set_quota.warn_beyond_capacity(ref, numbers, rules, numbers.quota)
         acceptable, origin, ends = bounds(numbers.quota, judge), origins.get(ref), temporary.get(ids[ref])

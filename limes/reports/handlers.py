@@ -155,8 +155,8 @@ def show_project(call: Call) -> Answer:
 
 def show_scrape_status(call: Call) -> Answer:
     """Shows how scrapes of backends and capacitors go, with the errors of capacitors, and how old figures are."""
-    services, capacitors = attention.read_scrape_status(call.limes, call.where)
-    shown = capacitors if call.where.domain is None else None
+    services, capacitors = attention.read_scrape_status(call.limes, call.place)
+    shown = None if call.place.domain_uuid else capacitors
     return Answer(document=attention_answers.render_scrape_status(render_context(call), services, shown))
 
 
@@ -165,7 +165,7 @@ def list_fullest(call: Call) -> Answer:
     above, limit = ABOVE.of(call.req), FULLEST.of(call.req)
     return Answer(
         document=attention_answers.render_fullest(
-            *attention.find_fullest(call.limes, call.where, call.selection(), above, limit)
+            *attention.find_fullest(call.limes, call.place, call.selection(), above, limit)
         )
     )
 
@@ -175,14 +175,14 @@ def list_expiring(call: Call) -> Answer:
     days, limit = parameters.AHEAD.of(call.req), EXPIRING.of(call.req)
     return Answer(
         document=attention_answers.render_ending(
-            *attention.find_ending(call.limes, call.where, call.selection(), days, limit)
+            *attention.find_ending(call.limes, call.place, call.selection(), days, limit)
         )
     )
 
 
 def list_alerts(call: Call) -> Answer:
     """Lists what is near its limit, ends soon or fails, in all projects. The critical alerts come first."""
-    found = attention.find_alerts(call.limes, call.where, call.selection(), ALERTS.of(call.req))
+    found = attention.find_alerts(call.limes, call.place, call.selection(), ALERTS.of(call.req))
     return Answer(document=attention_answers.render_alerts(*found))
 
 

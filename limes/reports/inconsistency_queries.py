@@ -12,7 +12,7 @@ from limes.db.query import Node, rows
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource, ProjectService
 from limes.projects.scope import PLACE, PlacedRow, placed
 from limes.usage import models
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 from limes.usage.sums import IS_SUSPICIOUS
 
 
@@ -43,10 +43,10 @@ class ScrapeErrorRow(NamedTuple):
 
 
 @rows(OvercommittedRow, skip_empty="resources")
-def _overcommitted(resources: Sequence[int], are_kept: bool) -> Node:
+def _overcommitted(resources: Sequence[int], are_stored: bool) -> Node:
     row = ProjectResource
-    if are_kept:
-        sums = kept_sums.select_quotas(resources)
+    if are_stored:
+        sums = stored_sums.select_quotas(resources)
     else:
         query = row.select(Project.domain, row.resource, fn.SUM(row.quota).alias("quota")).join(Project)
         sums = query.where(any_of(row.resource, resources)).group_by(Project.domain, row.resource).alias("sums")
@@ -63,16 +63,16 @@ def _overcommitted(resources: Sequence[int], are_kept: bool) -> Node:
 
 def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
     """Returns domains whose projects have more quota than the domain, in the order of domain names."""
-    return _overcommitted(engine, resources, kept_sums.are_kept(engine))
+    return _overcommitted(engine, resources, stored_sums.are_stored(engine))
 
 
 @placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources")
-def _suspicious(resources: Sequence[int], are_kept: bool) -> Node:
+def _suspicious(resources: Sequence[int], are_stored: bool) -> Node:
     row, kept = ProjectResource, models.SuspiciousResource
     figures = (row.resource, row.quota, row.backend_quota, row.usage)
     query = row.select(*PLACE, Project.has_bursting, *figures).join(Project).join(Domain)
     query = query.where(any_of(row.resource, resources), row.quota.is_null(False))
-    if not are_kept:
+    if not are_stored:
         return query.where(IS_SUSPICIOUS | Project.has_bursting)
     same = (kept.project_id == row.project) & (kept.resource_id == row.resource)
     bursting = any_of(row.project, Project.select(Project.id).where(Project.has_bursting))
@@ -83,7 +83,7 @@ def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[Suspic
     """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota, and all of
     bursting projects, in no particular order. The caller knows the usable quota of bursting projects, and judges with
     it."""
-    return _suspicious(engine, resources, kept_sums.are_kept(engine))
+    return _suspicious(engine, resources, stored_sums.are_stored(engine))
 
 
 @placed(ScrapeErrorRow, str, float, str)

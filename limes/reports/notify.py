@@ -44,7 +44,7 @@ def notify(limes: Limes) -> int:
     """Writes what is new for each sink. Returns how many notifications that are."""
     last = queries.lock_cursor(limes.engine)
     now = limes.now()
-    return outbox.tell(limes, now, [*_alerts(limes, now), *_events(limes, last)])
+    return outbox.queue_notifications(limes, now, [*_alerts(limes, now), *_events(limes, last)])
 
 
 # -- alerts --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pydantic import Field
 from limes.api.answers import ByDuration
 from limes.catalog.catalog import ANY_AZ, Catalog
 from limes.catalog.queries import AZCapacityRow
-from limes.kernel.units import effective
+from limes.kernel.units import effective_capacity
 from limes.kernel.validation.shape import Amount, Shape
 from limes.reports import cluster, resources
 from limes.usage.project_sums import ProjectAZRow
@@ -127,7 +127,7 @@ def cluster_azs(
 
 def capacity_fields(raw_capacity: int, overcommit: float) -> dict[str, Any]:
     """Returns the capacity and, if that is not the same, the raw capacity."""
-    capacity = effective(raw_capacity, overcommit)
+    capacity = effective_capacity(raw_capacity, overcommit)
     return {"capacity": capacity, "raw_capacity": None if raw_capacity == capacity else raw_capacity}
 
 

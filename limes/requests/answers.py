@@ -86,11 +86,11 @@ class QuotaRequestsAnswer(Shape):
     total: Annotated[int, Field(ge=0, description="how many there are, on all pages")]
 
 
-def render_request(catalog: Catalog, described: store.Described) -> QuotaRequest:
+def render_request(catalog: Catalog, described: store.RequestView) -> QuotaRequest:
     return _render(QuotaRequest, catalog, described)
 
 
-def render_with_conversation(catalog: Catalog, described: store.Described) -> QuotaRequestWithConversation:
+def render_with_conversation(catalog: Catalog, described: store.RequestView) -> QuotaRequestWithConversation:
     conversation = [
         RequestEvent(int(row.at), rules.EventKind(row.kind), row.text, initiator(row.author_id, row.author_name))
         for row in described.conversation
@@ -98,7 +98,7 @@ def render_with_conversation(catalog: Catalog, described: store.Described) -> Qu
     return _render(QuotaRequestWithConversation, catalog, described, conversation=conversation)
 
 
-def _render(kind: type[_R], catalog: Catalog, described: store.Described, **others: Any) -> _R:
+def _render(kind: type[_R], catalog: Catalog, described: store.RequestView, **others: Any) -> _R:
     row = described.row
     resources = [
         WantedQuota(
@@ -131,7 +131,7 @@ def _render(kind: type[_R], catalog: Catalog, described: store.Described, **othe
     )
 
 
-def older_entries(described: store.Described, query: Mapping[str, Any]) -> list[Link]:
+def older_entries(described: store.RequestView, query: Mapping[str, Any]) -> list[Link]:
     """Returns the link to what was said before, if there is more. `query` is that of the request."""
     row = described.row
     if described.first == 1:

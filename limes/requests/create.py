@@ -22,7 +22,7 @@ from limes.quota.queries import SetByPeople, domain_quotas_by_name, project_quot
 from limes.quota.temporary import ALWAYS, Term, check_term
 from limes.requests import lists, pass_on, queries, store
 from limes.requests.queries import AmountRow
-from limes.requests.rules import EventKind, RequestStatus, Wish, first_match, names
+from limes.requests.rules import EventKind, RequestedQuota, RequestStatus, first_match, names
 
 _NOT_FOR_A_TIME = (
     "it follows usage and commitments by itself (quota_distribution_model is autogrow), so it cannot be"
@@ -192,7 +192,9 @@ def _matching_rules(limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]
     found: dict[Ref, str] = {}
     for row in rows:
         usage, approvals = figures[row.ref].usage, approved_at.get(row.ref, {})
-        wish = Wish(row.ref, limes.catalog.unit_of(row.ref), project.scope, row.present, row.wanted, usage, approvals)
+        wish = RequestedQuota(
+            row.ref, limes.catalog.unit_of(row.ref), project.scope, row.present, row.wanted, usage, approvals
+        )
         rule = first_match(limes.auto_approval, wish, limes.now())
         if rule is None:
             return None

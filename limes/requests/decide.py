@@ -23,7 +23,7 @@ from limes.requests.lists import RequestRow
 from limes.requests.pass_on import Rights
 from limes.requests.queries import AmountRow
 from limes.requests.rules import EventKind, RequestStatus, names, status_after
-from limes.requests.store import Locked, close_passed_on, close_requests, lock_request, record_step
+from limes.requests.store import HeldRequest, close_passed_on, close_requests, lock_request, record_step
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def withdraw_request(limes: Limes, place: Place, request_id: int, comment: str) 
     _close(limes, lock_request(limes, place, request_id), RequestStatus.WITHDRAWN, comment)
 
 
-def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> None:
+def _close(limes: Limes, locked: HeldRequest, status: RequestStatus, text: str) -> None:
     """Closes a request without giving anything. What it was passed on as is closed, too; the project's request that it
     was passed on from learns of it."""
     id_ = locked.request.id

@@ -109,7 +109,7 @@ def _add(call: Call, add: Callable[[Limes, Place, int, str], None], text: str, s
     return _answer(call, store.show_request(call.limes, call.place, number), status)
 
 
-def _answer(call: Call, described: store.Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
+def _answer(call: Call, described: store.RequestView, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
     document = answers.QuotaRequestAnswer(
         quota_request=answers.render_with_conversation(call.catalog, described),
         conversation_links=answers.older_entries(described, call.req.params),

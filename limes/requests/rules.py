@@ -65,7 +65,7 @@ def names(refs: Iterable[Ref]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RequestedQuota:
     """What a project asks for of one resource, and what is known of it."""
 
     ref: Ref
@@ -107,7 +107,7 @@ class AutoApprovalRule(Section):
         """Returns the largest quota by `up_to`, in that unit. Raises `UnitError`."""
         return inf if self.up_to is None else parse_value(str(self.up_to), unit)
 
-    def approves(self, wish: Wish, now: float) -> bool:
+    def approves(self, wish: RequestedQuota, now: float) -> bool:
         if not self.resource.fullmatch("/".join(wish.ref)):
             return False
         if self.scope is not None and not self.scope.fullmatch(wish.scope):
@@ -122,5 +122,5 @@ class AutoApprovalRule(Section):
         return self.every is None or last is None or now >= last + self.every
 
 
-def first_match(rules: Iterable[AutoApprovalRule], wish: Wish, now: float) -> AutoApprovalRule | None:
+def first_match(rules: Iterable[AutoApprovalRule], wish: RequestedQuota, now: float) -> AutoApprovalRule | None:
     return next((rule for rule in rules if rule.approves(wish, now)), None)

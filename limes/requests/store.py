@@ -95,7 +95,7 @@ _DAY = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class HeldRequest:
     """A request whose state stays as it is until the transaction ends."""
 
     target: Target
@@ -104,7 +104,7 @@ class Locked:
     """The project's request that it was passed on from, if that is open."""
 
 
-def lock_request(limes: Limes, place: Place, request_id: int, *, must_be_open: bool = True) -> Locked:
+def lock_request(limes: Limes, place: Place, request_id: int, *, must_be_open: bool = True) -> HeldRequest:
     """Returns the request of that place, locked. Raises `NotFound`, and `Conflict` if it is not open any more."""
     target = find(limes.engine, place)
     rows = queries.lock_family(limes.engine, request_id)
@@ -116,7 +116,7 @@ def lock_request(limes: Limes, place: Place, request_id: int, *, must_be_open: b
         raise Conflict(f"quota request {request_id} is {status.replace('_', ' ')}, not open")
     origin = rows.get(request.passed_on_from or 0)
     is_open = origin is not None and origin.status == RequestStatus.OPEN.value
-    return Locked(target, request, origin if is_open else None)
+    return HeldRequest(target, request, origin if is_open else None)
 
 
 def no_such_request(request_id: int) -> NotFound:
@@ -202,7 +202,7 @@ _LATEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class RequestView:
     """A request with all that is to be shown of it."""
 
     row: RequestRow
@@ -219,7 +219,7 @@ class Described:
 @snapshot
 def list_requests(
     limes: Limes, place: Place | None, filters: Filters, before: int, limit: int
-) -> tuple[list[Described], int]:
+) -> tuple[list[RequestView], int]:
     """Lists the requests of a project; those of a domain and of all its projects; or, without a place, all: a page, and
     how many there are. The newest are first; `before` is the number of a request. Raises `NotFound`."""
     if place is not None:
@@ -231,7 +231,7 @@ def list_requests(
 
 
 @snapshot
-def show_request(limes: Limes, place: Place, request_id: int, limit: int = _LATEST, before: int = 2**62) -> Described:
+def show_request(limes: Limes, place: Place, request_id: int, limit: int = _LATEST, before: int = 2**62) -> RequestView:
     """Returns a request of that project, or of that domain itself, with at most that many entries of its conversation
     before the one of a number, from 1. Raises `NotFound`."""
     engine = limes.engine
@@ -247,10 +247,10 @@ def show_request(limes: Limes, place: Place, request_id: int, limit: int = _LATE
     return replace(described, conversation=some, first=skipped + 1, entries=entries)
 
 
-def _describe(engine: Engine, rows: Sequence[RequestRow]) -> list[Described]:
+def _describe(engine: Engine, rows: Sequence[RequestRow]) -> list[RequestView]:
     ids = [row.id for row in rows]
     amounts, above = queries.amounts_of(engine, ids), lists.passed_on_as(engine, ids)
-    return [Described(row, amounts[row.id], above.get(row.id)) for row in rows]
+    return [RequestView(row, amounts[row.id], above.get(row.id)) for row in rows]
 
 
 @atomic

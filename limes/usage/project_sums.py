@@ -136,6 +136,9 @@ class Among(NamedTuple):
         return "cluster" if self.ids is None else self.level
 
 
+ALL_PROJECTS = Among("domain", None)
+
+
 class ResourceSum(NamedTuple):
     key: int
     resource_id: int

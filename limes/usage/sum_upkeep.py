@@ -1,4 +1,4 @@
-"""Kept sums (docs/adr/0024): compares them with the rows of the projects, rebuilds and folds them."""
+"""Stored sums (docs/adr/0024): compares them with the rows of the projects, rebuilds and compacts them."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -11,11 +11,9 @@ from limes.db import base, watch
 from limes.db.engine import Engine
 from limes.projects.models import ProjectResource
 from limes.usage import project_sums
-from limes.usage import sums as kept_sums
+from limes.usage import sums as stored_sums
 from limes.usage.models import ALL_DOMAINS, CommitmentSum, ProjectSum, SuspiciousResource
 from limes.usage.sums import IS_SUSPICIOUS
-
-_EVERYWHERE = project_sums.Among("domain", None)
 
 
 class WrongSum(NamedTuple):
@@ -29,12 +27,12 @@ class WrongSum(NamedTuple):
 
 
 def wrong_sums(engine: Engine, now: float) -> list[WrongSum]:
-    """Returns the kept sums that are wrong, in one state of the database. Reads all rows of all projects."""
-    return engine.snapshot(lambda: list(_differences(engine, now))) if kept_sums.are_kept(engine) else []
+    """Returns the stored sums that are wrong, in one state of the database. Reads all rows of all projects."""
+    return engine.snapshot(lambda: list(_differences(engine, now))) if stored_sums.are_stored(engine) else []
 
 
 def disabled_triggers(engine: Engine) -> list[str]:
-    """Returns the tables whose triggers for kept sums do not run."""
+    """Returns the tables whose triggers for stored sums do not run."""
     # SQL text: PostgreSQL's catalogue has no models
     rows = engine.rows(
         "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger"
@@ -44,8 +42,8 @@ def disabled_triggers(engine: Engine) -> list[str]:
 
 
 def rebuild_sums(engine: Engine) -> None:
-    """Rebuilds all kept sums. Until that is done, writers wait; readers do not."""
-    if kept_sums.are_kept(engine):
+    """Rebuilds all stored sums. Until that is done, writers wait; readers do not."""
+    if stored_sums.are_stored(engine):
 
         def rebuild() -> None:
             with watch.unlimited(engine.db.connection()):
@@ -58,7 +56,7 @@ def rebuild_sums(engine: Engine) -> None:
 def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
     resources = engine.column(Resource.select(Resource.id).order_by(Resource.id))
     readings: list[tuple[str, str, tuple[Any, ...], int]] = [
-        (what, name, (*arguments, level, _EVERYWHERE), width)
+        (what, name, (*arguments, level, project_sums.ALL_PROJECTS), width)
         for what, name, arguments, width in (
             ("quota and usage", "resource_sums", (resources,), 2),
             ("usage by AZ", "az_usage_sums", (resources,), 0),
@@ -69,7 +67,7 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
     ]
     readings.append(("unused commitments in all AZs", "unused_commitments_overall", (resources, now), 0))
     for what, name, arguments, width in readings:
-        kept, computed = (_by_key(getattr(way, name)(engine, *arguments), width) for way in (kept_sums, project_sums))
+        kept, computed = (_by_key(getattr(way, name)(engine, *arguments), width) for way in (stored_sums, project_sums))
         for key in sorted(kept.keys() | computed.keys()):
             if kept.get(key) != computed.get(key):
                 yield WrongSum(what, key, kept.get(key), computed.get(key))
@@ -95,7 +93,7 @@ def _by_key(found: Any, width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 # -- folding: several rows of a sum become one -------------------------------------------------------------------------
 
 
-def fold_sums(engine: Engine) -> None:
+def compact_sums(engine: Engine) -> None:
     """Replaces the rows of each sum by one, or by none if they add up to nothing, and does so for all domains together.
     One statement writes what it deletes, so whatever others do at the same time, what the rows add up to never
     changes."""

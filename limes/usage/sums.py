@@ -3,8 +3,8 @@
 PostgreSQL keeps them (`limes.usage.models`, docs/adr/0024), so that reading them takes as long in a large cloud
 as in a small one. On SQLite they are computed from the rows of the projects each time (`project_sums`).
 
-Kept sums know no time. Commitments that have ended count until they are settled, so they are subtracted here: they are
-few, and none where the caller has settled the resource.
+Stored sums know no time. Commitments that have ended count until they are settled, so they are subtracted here: they
+are few, and none where the caller has settled the resource.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -21,7 +21,7 @@ from limes.db.query import Node, Query, mapping, rows
 from limes.projects.models import Project, ProjectAZResource, ProjectResource
 from limes.usage import project_sums
 from limes.usage.models import ALL_DOMAINS, CommitmentSum, ProjectSum, UnusedCommitment
-from limes.usage.project_sums import Among, Level, ResourceSum, UsageSum
+from limes.usage.project_sums import ALL_PROJECTS, Among, Level, ResourceSum, UsageSum
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,16 +30,16 @@ _ALL_AZS = ""
 _SUM = ProjectSum
 
 
-def are_kept(engine: Engine) -> bool:
+def are_stored(engine: Engine) -> bool:
     return engine.dialect == "postgresql"
 
 
 def _kept(kept: Query[P, T], computed: Query[P, T]) -> Callable[Concatenate[Engine, P], T]:
-    """Returns what reads kept sums where there are such, and else adds up. The last arguments are `by` and `among`."""
+    """Returns what reads stored sums where there are any, or else adds up. The last arguments are `by` and `among`."""
 
     def read(engine: Engine, /, *args: P.args, **kwargs: P.kwargs) -> T:
         by, among = cast("tuple[Level, Among]", args[-2:])
-        is_kept = are_kept(engine) and by != "project" and among.kind != "project"
+        is_kept = are_stored(engine) and by != "project" and among.kind != "project"
         return (kept if is_kept else computed)(engine, *args, **kwargs)
 
     return read
@@ -115,9 +115,9 @@ az_usage_sums = _kept(_az_usage_sums, project_sums.az_usage_sums)
 
 def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str], int]:
     """Returns usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
-    if not are_kept(engine):
+    if not are_stored(engine):
         return project_sums.usage_by_az(engine, resources)
-    sums = az_usage_sums(engine, resources, "cluster", Among("domain", None)) if resources else {}
+    sums = az_usage_sums(engine, resources, "cluster", ALL_PROJECTS) if resources else {}
     return {(resource, az): total.usage for (_, resource, az), total in sums.items()}
 
 
@@ -207,13 +207,13 @@ unused_commitments = _kept(_unused_commitments, project_sums.unused_commitments)
 
 @mapping(int, int, skip_empty="resources")
 def _unused_overall(resources: Sequence[int], now: float) -> Node:
-    parts, key, amount = _unused(resources, now, "cluster", Among("domain", None), is_pooled=True)
+    parts, key, amount = _unused(resources, now, "cluster", ALL_PROJECTS, is_pooled=True)
     return Select([parts], [parts.c.resource_id, amount]).having(amount > 0).group_by(*key)
 
 
 def unused_commitments_overall(engine: Engine, resources: Sequence[int], now: float) -> dict[int, int]:
     """Returns what projects have committed to beyond what they use in all AZs together, by resource id."""
-    find = _unused_overall if are_kept(engine) else project_sums.unused_commitments_overall
+    find = _unused_overall if are_stored(engine) else project_sums.unused_commitments_overall
     return find(engine, resources, now)
 
 

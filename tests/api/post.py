@@ -14,7 +14,7 @@ from limes.notifications.deliver import DeliverEvents
 from limes.notifications.mail.servers import SmtpMailer
 from limes.notifications.mail.templates import Templates, sample
 from limes.notifications.recipients import QueueMails, Recipients
-from limes.notifications.send_mails import Contents, SendMails, Sent
+from limes.notifications.send_mails import Contents, MailRound, SendMails
 from limes.notifications.settings import MailSettings, SmtpSettings
 from tests.api.test_notifications import NoJitter
 from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
@@ -74,7 +74,7 @@ class Post:
         smtp = SmtpSettings(host="127.0.0.1", port=port, security="none", timeout=60, sender=sender)
         return SendMails(self.limes(**options), "smtp", SmtpMailer(smtp), Contents(Templates(), "", UNSUBSCRIBE_LINKS))
 
-    def send(self, after: float = 61, **options: Any) -> Sent:
+    def send(self, after: float = 61, **options: Any) -> MailRound:
         self.world.clock.advance(after)
         outcome = self.job(**options).run_if_due()
         assert outcome is not None

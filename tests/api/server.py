@@ -55,7 +55,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         options = {
             "bind": f"127.0.0.1:{os.environ['PORT']}",
             "threads": THREADS,
-            "worker_class": "limes.web.worker.thread_worker.StayingThreadWorker",
+            "worker_class": "limes.web.worker.thread_worker.KeepAliveWorker",
             "graceful_timeout": 1,
             "control_socket_disable": True,
         }

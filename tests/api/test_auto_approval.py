@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from limes.kernel.units import Unit
-from limes.requests.rules import AutoApprovalRule, Wish, first_match
+from limes.requests.rules import AutoApprovalRule, RequestedQuota, first_match
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, show, status
 from tests.api.test_audit import events, payload
 from tests.api.world import World
 
 CORES = ("compute", "cores")
 ANY = re.compile(".*")
-WISH = Wish(CORES, Unit.COUNT, "germany/berlin", present=20, wanted=25, usage=17)
+WISH = RequestedQuota(CORES, Unit.COUNT, "germany/berlin", present=20, wanted=25, usage=17)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ WISH = Wish(CORES, Unit.COUNT, "germany/berlin", present=20, wanted=25, usage=17
 )
 def test_conditions(conditions: dict[str, Any], holds: bool) -> None:
     rule = AutoApprovalRule(**{"name": "one", "resource": ANY, "up_to_percent": 1000, **conditions})
-    wish = Wish(CORES, WISH.unit, WISH.scope, WISH.present, WISH.wanted, WISH.usage, {"one": 90, "other": 99})
+    wish = RequestedQuota(CORES, WISH.unit, WISH.scope, WISH.present, WISH.wanted, WISH.usage, {"one": 90, "other": 99})
     assert rule.approves(wish, now=100) == holds
 
 

@@ -13,7 +13,7 @@ from limes.audit import outbox
 from limes.audit.sinks import WebhookSink
 from limes.kernel.outgoing import GuardedSession
 from limes.kernel.system import SystemIds
-from limes.notifications.deliver import DeliverEvents, Outcome
+from limes.notifications.deliver import DeliverEvents, DeliveryResult
 from limes.notifications.mail.templates import sample
 from limes.notifications.outbox import BoundPosts
 from limes.requests.lists import closed_without_decision
@@ -41,7 +41,7 @@ class Post:
         bound = BoundPosts(limes, sink, closed_without_decision)
         return DeliverEvents(limes, bound, limes.settings.notifications, what="notification", job=bound.name)
 
-    def deliver(self, seconds: float = 0) -> Outcome:
+    def deliver(self, seconds: float = 0) -> DeliveryResult:
         """Lets that time pass, in which nothing is delivered, and delivers."""
         self.world.clock.advance(seconds)
         outcome = self.collector().run_if_due()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.notifications.mail.templates import Around, Templates, sample
+from limes.notifications.mail.templates import MailContext, Templates, sample
 from tests.api.quota_requests import quota
 from tests.api.temporary import DAY, START, later, set_quota, use
 from tests.api.test_notifications import told
@@ -54,7 +54,7 @@ def test_the_mail(cloud: World) -> None:
     templates = Templates()
 
     def text(language: str, *documents: Any) -> tuple[str, str]:
-        mail = templates.render("temporary_quota_ended", language, documents, Around(), strict=True)
+        mail = templates.render("temporary_quota_ended", language, documents, MailContext(), strict=True)
         return mail.subject, mail.text
 
     subject, english = text("en", of_project)

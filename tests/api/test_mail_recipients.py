@@ -8,7 +8,7 @@ from limes.kernel.errors import Unavailable
 from limes.notifications.mail.templates import sample
 from limes.notifications.recipients import Recipients, Subscriptions
 from limes.notifications.rules import RecipientRule
-from limes.notifications.send_mails import Sent
+from limes.notifications.send_mails import MailRound
 from limes.notifications.settings import MailSettings
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
 
@@ -47,7 +47,7 @@ def test_rules_say_who_gets_what(post: Post) -> None:
     post.notify("commitment_expires")
     post.notify("backend_unreachable")
     post.notify("request_opened")
-    assert post.send() == Sent(sent=6 + 1)
+    assert post.send() == MailRound(sent=6 + 1)
     got = {(recipient, str(message["Limes-Kind"])) for recipient, message in post.server.received}
     assert got == {
         ("ops@example.com", "backend_unreachable"),
@@ -70,16 +70,16 @@ def test_addresses_that_differ_in_case_are_one_recipient(post: Post) -> None:
     for rules in ([first, second], [second]):
         post.recipients = users(*rules)
         post.notify("quota_used")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     assert post.subjects == [("Ops@Example.com", "2 quotas are nearly used up")]
     post.notify("quota_used")
-    assert post.send() == Sent(), "there was one today, in the first spelling"
-    assert post.send(DAY) == Sent(sent=1)
+    assert post.send() == MailRound(), "there was one today, in the first spelling"
+    assert post.send(DAY) == MailRound(sent=1)
     assert post.subjects[1][0] == "ops@example.COM"
     Subscriptions(post.world.engine, post.world.clock).end("oPs@example.com", "quota_used")
     post.notify("quota_used")
     post.notify("commitment_expires")
-    assert post.send(DAY) == Sent(sent=1)
+    assert post.send(DAY) == MailRound(sent=1)
     assert str(post.server.received[2][1]["Limes-Kind"]) == "commitment_expires"
 
 
@@ -88,7 +88,7 @@ def test_who_asked_and_decides_gets_one_mail(post: Post) -> None:
     decided = ["request_decided"]
     post.recipients = users(RecipientRule(addresses=["Carol@EXAMPLE.com", ALICE], kinds=decided))
     post.notify("request_decided", request={**sample("request_decided")["request"], "requester": {"id": "carol"}})
-    assert post.send() == Sent(sent=2)
+    assert post.send() == MailRound(sent=2)
     assert sorted(recipient for recipient, _ in post.subjects) == [ALICE, "carol@example.com"]
 
 
@@ -113,7 +113,7 @@ def test_who_asked_is_told_of_the_decision(post: Post) -> None:
     request = sample("request_decided")["request"]
     for requester in ("carol", "nobody"):
         post.notify("request_decided", request={**request, "requester": {"id": requester, "name": requester}})
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     assert post.subjects == [("carol@example.com", "Your quota request 12 was approved in part")]
 
 
@@ -126,9 +126,9 @@ def test_while_keystone_is_away_others_are_told(post: Post) -> None:
     post.append("backend_unreachable")
     outcome = post.deliver()
     assert (outcome.delivered, outcome.refused, outcome.failed) == (1, 1, False)
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     keystone.is_there = True
     post.world.clock.advance(60)
     assert post.deliver().delivered == 1
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     assert [recipient for recipient, _ in post.subjects] == ["ops@example.com", "admin@project.example.com"]

@@ -13,7 +13,7 @@ from limes.kernel.errors import Unavailable
 from limes.notifications import queries
 from limes.notifications.mail.templates import KINDS
 from limes.notifications.recipients import MailPreferences
-from limes.notifications.send_mails import Sent
+from limes.notifications.send_mails import MailRound
 from tests.api.post import Post, post, recipients, server
 from tests.api.test_unsubscribe import ask, unsubscribe_path
 from tests.api.world import Addresses, World
@@ -98,7 +98,7 @@ def test_mails_follow(post: Post) -> None:
     put(post.world, kinds=[kind("quota_used")])
     post.notify("quota_used")
     post.notify("commitment_expires")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     (subject,) = [subject for _, subject in post.subjects]
     assert "commitment" in subject
 

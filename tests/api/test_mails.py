@@ -10,13 +10,13 @@ from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
 from limes.kernel.outgoing import TimedAdapter
-from limes.notifications.mail.mailer import Mail, Outcome
+from limes.notifications.mail.mailer import Mail, MailResult
 from limes.notifications.mail.servers import MailApi, SmtpSession
-from limes.notifications.mail.templates import KINDS, Around, Templates, sample
+from limes.notifications.mail.templates import KINDS, MailContext, Templates, sample
 from limes.notifications.metrics import MailCounters, mail_gauges
 from limes.notifications.recipients import Recipients
 from limes.notifications.rules import REQUEST_KINDS
-from limes.notifications.send_mails import Sent
+from limes.notifications.send_mails import MailRound
 from limes.notifications.settings import MailSettings
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, recipients, server
@@ -33,25 +33,25 @@ __all__ = ["post", "receiver", "server"]
 def test_one_mail_a_day_for_each_kind(post: Post) -> None:
     for usage in (900, 950):
         post.notify("quota_used", usage=usage)
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     assert post.subjects == [(ALICE, "2 quotas are nearly used up")]
     assert [figure in text_of(post.server.received[0][1]) for figure in ("900 MiB", "950 MiB", "berlin")] == [True] * 3
     post.notify("quota_used", usage=960)
     post.notify("commitment_expires")
-    assert post.send() == Sent(sent=1), "another kind has a mail of its own"
-    assert post.send() == Sent()
+    assert post.send() == MailRound(sent=1), "another kind has a mail of its own"
+    assert post.send() == MailRound()
     post.notify("quota_used", usage=970)
-    assert post.send(DAY) == Sent(sent=1)
+    assert post.send(DAY) == MailRound(sent=1)
     assert post.subjects[2:] == [(ALICE, "2 quotas are nearly used up")]
-    assert post.send(DAY) == Sent(), "nothing new, no mail"
+    assert post.send(DAY) == MailRound(), "nothing new, no mail"
     assert len(set(post.server.ids())) == 3
 
 
 def test_what_comes_together_is_sent_together(post: Post) -> None:
     post.notify("quota_used")
-    assert post.send(30) == Sent(), "more may follow"
+    assert post.send(30) == MailRound(), "more may follow"
     post.notify("quota_used")
-    assert post.send(60) == Sent(sent=1)
+    assert post.send(60) == MailRound(sent=1)
     assert post.subjects == [(ALICE, "2 quotas are nearly used up")]
 
 
@@ -59,7 +59,7 @@ def test_urgent_kinds_do_not_wait(post: Post) -> None:
     post.recipients = recipients(ALICE, kinds=("request_opened",))
     for number in (1, 2):
         post.notify("request_opened", request={**sample("request_opened")["request"], "id": number})
-        assert post.send(50) == Sent(sent=1)
+        assert post.send(50) == MailRound(sent=1)
     assert [subject for _, subject in post.subjects] == [f"Quota request {n} of project berlin" for n in (1, 2)]
 
 
@@ -79,16 +79,16 @@ def test_many_urgent_ones_are_one_mail_a_minute(post: Post) -> None:
 def test_without_digest_each_is_sent(post: Post) -> None:
     for _ in range(3):
         post.notify("quota_used")
-        assert post.send(digest=0) == Sent(sent=1)
+        assert post.send(digest=0) == MailRound(sent=1)
 
 
 def test_a_clock_that_was_wrong_delays_nothing_for_long(post: Post) -> None:
     post.notify("quota_used")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     post.world.engine.execute("UPDATE mails SET made_at = made_at + 31536000")
     post.notify("quota_used")
     post.world.engine.execute("UPDATE mail_items SET due_at = due_at + 31536000 WHERE mail_id IS NULL")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
 
 
 @pytest.mark.sql
@@ -96,7 +96,7 @@ def test_a_notification_that_is_delivered_twice_is_queued_once(post: Post) -> No
     post.notify("quota_used")
     post.world.engine.execute("UPDATE audit_outbox SET delivered_at = NULL")  # a collector died before it noted it
     assert post.deliver().delivered == 1
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     assert post.subjects == [(ALICE, "berlin: 80 % of compute/ram used")]
 
 
@@ -118,24 +118,24 @@ def test_a_recipient_that_is_refused_for_good_is_dropped(post: Post, caplog: pyt
     post.recipients = recipients(BOB, ALICE)
     post.server.recipients[BOB] = "550 5.1.1 no such user"
     post.notify("quota_used")
-    assert post.send() == Sent(sent=1, dropped=1)
-    assert post.send() == Sent()
+    assert post.send() == MailRound(sent=1, dropped=1)
+    assert post.send() == MailRound()
     assert "to bob@example.com is dropped: 550 5.1.1 no such user" in caplog.text
 
 
 def test_a_recipient_that_is_refused_for_now_is_tried_again(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     post.server.recipients[ALICE] = "450 greylisted"
     post.notify("quota_used")
-    assert post.send() == Sent(retried=1)
-    assert post.send(5) == Sent(), "not before the pause is over"
-    assert post.send(10) == Sent(retried=1)
-    assert post.send(4 * DAY) == Sent(retried=1)
+    assert post.send() == MailRound(retried=1)
+    assert post.send(5) == MailRound(), "not before the pause is over"
+    assert post.send(10) == MailRound(retried=1)
+    assert post.send(4 * DAY) == MailRound(retried=1)
     del post.server.recipients[ALICE]
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     post.notify("commitment_expires")
     post.server.recipients[ALICE] = "450 greylisted"
-    assert post.send() == Sent(retried=1)
-    assert post.send(6 * DAY) == Sent(dropped=1)
+    assert post.send() == MailRound(retried=1)
+    assert post.send(6 * DAY) == MailRound(dropped=1)
     assert "is dropped: 450 greylisted" in caplog.text
 
 
@@ -147,7 +147,7 @@ def test_a_server_that_is_away_and_comes_back(post: Post, caplog: pytest.LogCapt
     assert "refused" in outcome.error
     assert "mails wait for the sink smtp: 127.0.0.1" in caplog.text
     post.server.start()
-    assert post.send(20) == Sent(sent=1)
+    assert post.send(20) == MailRound(sent=1)
 
 
 def test_a_repetition_has_the_same_id_and_contents(post: Post) -> None:
@@ -156,7 +156,7 @@ def test_a_repetition_has_the_same_id_and_contents(post: Post) -> None:
     assert post.send().error is not None
     post.notify("quota_used")
     post.server.data = "250 OK"
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     (_, first), (_, again) = post.server.received
     assert first.as_bytes() == again.as_bytes()
 
@@ -182,7 +182,7 @@ def test_a_collector_that_dies_after_sending(post: Post, monkeypatch: pytest.Mon
     post.world.clock.advance(61)
     send = SmtpSession.send
 
-    def send_and_die(session: SmtpSession, mail: Mail) -> Outcome:
+    def send_and_die(session: SmtpSession, mail: Mail) -> MailResult:
         send(session, mail)
         raise Killed
 
@@ -191,7 +191,7 @@ def test_a_collector_that_dies_after_sending(post: Post, monkeypatch: pytest.Mon
         with pytest.raises(Killed):
             job.run_if_due()
     assert job.run_if_due() is None, "the dead one still has the lease"
-    assert post.send(400) == Sent(sent=1)
+    assert post.send(400) == MailRound(sent=1)
     assert len(post.server.ids()) == 2
     assert len(set(post.server.ids())) == 1
 
@@ -205,7 +205,7 @@ def test_two_collectors_make_one_mail(post: Post) -> None:
     job = post.job()
     with ThreadPoolExecutor(4) as pool:
         outcomes = pool.map(lambda _: job.run_if_due(), range(4))
-    assert [outcome for outcome in outcomes if outcome is not None] == [Sent(sent=1)]
+    assert [outcome for outcome in outcomes if outcome is not None] == [MailRound(sent=1)]
     assert post.subjects == [(ALICE, "20 quotas are nearly used up")]
 
 
@@ -222,7 +222,7 @@ def test_who_has_lost_its_claim_makes_no_mails(post: Post) -> None:
 def test_old_mails_are_forgotten(post: Post) -> None:
     post.notify("quota_used")
     post.send()
-    assert post.send(8 * DAY) == Sent()
+    assert post.send(8 * DAY) == MailRound()
     engine = post.world.engine
     assert engine.rows("SELECT id FROM mails") + engine.rows("SELECT number FROM mail_items") == []
 
@@ -256,7 +256,7 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
     job()
     documents = told(world)
     for document in documents:
-        mail = Templates().render(document["kind"], language, [document], Around(), strict=True)
+        mail = Templates().render(document["kind"], language, [document], MailContext(), strict=True)
         assert "None" not in mail.subject + mail.text + mail.html, mail.text
     others = {kind for kind in KINDS if kind.startswith("temporary_")} | REQUEST_KINDS
     assert {each["kind"] for each in documents} == set(KINDS) - others
@@ -279,7 +279,7 @@ def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Recei
     assert (outcome.sent, outcome.error) == (0, "HTTP 503")
     receiver.status = 200
     post.world.clock.advance(61)
-    assert job.run_if_due() == Sent(sent=1)
+    assert job.run_if_due() == MailRound(sent=1)
     (first, body), (again, same) = receiver.got
     assert body == same
     assert first["Limes-Message-Id"] == again["Limes-Message-Id"]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limes.notifications.mail.templates import Around, Templates, sample
+from limes.notifications.mail.templates import MailContext, Templates, sample
 from limes.requests.rules import AutoApprovalRule
 from tests.api.quota_requests import PATHS, act, ask, asked, services
 from tests.api.temporary import START
@@ -31,7 +31,7 @@ def mails(world: World) -> list[str]:
     """The subjects that all these notifications get as mails."""
     templates = Templates()
     return [
-        templates.render(each["kind"], language, [each], Around(), strict=True).subject
+        templates.render(each["kind"], language, [each], MailContext(), strict=True).subject
         for each in told(world)
         for language in ("en", "de")
     ]
@@ -108,7 +108,7 @@ def test_quota_for_a_time(cloud: World) -> None:
     for each in (opened, decided):
         assert (each["request"]["from"], each["request"]["until"]) == (START + DAY, START + 5 * DAY)
     texts = [
-        Templates().render(each["kind"], language, [each], Around(), strict=True).text
+        Templates().render(each["kind"], language, [each], MailContext(), strict=True).text
         for each in (opened, decided)
         for language in ("en", "de")
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from limes.notifications import queries
 from limes.notifications.mail.mailer import Subscription
-from limes.notifications.send_mails import Sent
+from limes.notifications.send_mails import MailRound
 from tests.api.post import ALICE, BOB, Post, post, recipients, server
 from tests.api.world import UNSUBSCRIBE_LINKS, World
 from tests.support.mail_server import text_of
@@ -33,12 +33,12 @@ def test_who_has_unsubscribed_gets_no_mail(post: Post) -> None:
     engine.atomic(lambda: queries.unsubscribe(engine, BOB, "*", 1))
     post.notify("quota_used")
     post.notify("commitment_expires")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
     assert [recipient for recipient, _ in post.subjects] == ["Alice@example.com"]
     assert engine.rows("SELECT number FROM mail_items WHERE mail_id IS NULL") == []
     assert engine.atomic(lambda: queries.subscribe(engine, BOB, "*"))
     post.notify("quota_used")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
 
 
 def unsubscribe_path(recipient: str = ALICE, kind: str = "quota_used") -> str:
@@ -64,11 +64,11 @@ def test_a_click_unsubscribes_and_another_one_undoes_it(post: Post) -> None:
         assert (answer.status_code, "gets no more mails of the kind quota_used" in answer.text) == (200, True)
     assert [row[:2] for row in queries.all_unsubscribed(engine)] == [(ALICE, "quota_used")]
     post.notify("quota_used")
-    assert post.send() == Sent()
+    assert post.send() == MailRound()
     answer = ask(post.world, "POST", path, "action=subscribe")
     assert (answer.status_code, "gets mails of the kind quota_used again" in answer.text) == (200, True)
     post.notify("quota_used")
-    assert post.send() == Sent(sent=1)
+    assert post.send() == MailRound(sent=1)
 
 
 def test_links_that_are_not_ours(world: World) -> None:

@@ -12,7 +12,7 @@ from limes.db.transactions import atomic
 from limes.kernel.calendar import DAY, Bucket, Granularity, month_of
 from limes.metering import accounts, close
 from limes.metering import source_queries as sources
-from limes.metering.accounts import State, take_pending
+from limes.metering.accounts import AccountState, take_pending
 from limes.metering.rules import integrate_each
 from limes.metering.source_queries import StoredAccount
 from limes.metering.sources import Sources, load_gaps, load_sources, lock_account, window_at
@@ -53,7 +53,7 @@ def _close_some(limes: Limes, now: int, *, only_begun: bool = False) -> bool:
     return True
 
 
-def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
+def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: AccountState, now: int) -> None:
     engine, window = limes.engine, window_at(limes, state, now)
     take_pending(engine, projects, day.begin, day.end)
     eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}

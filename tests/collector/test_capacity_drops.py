@@ -8,7 +8,7 @@ import pytest
 from limes.backends import AZCapacity, BackendError
 from limes.catalog.catalog import select
 from limes.kernel.units import falls
-from limes.projects.scope import Where
+from limes.projects.scope import Place
 from limes.reports.attention import find_alerts
 from tests.collector.growing import az_quotas, make_used, provide, set_due
 from tests.collector.lab import FakeCapacitor, Lab
@@ -38,7 +38,7 @@ def scrape(lab: Lab, services: dict[str, dict[str, dict[str, int]]], capacitor: 
 
 def alerts(lab: Lab) -> list[Any]:
     """Those about capacity that waits: resource, capacitor, and since when."""
-    rows, _ = find_alerts(lab.limes, Where(), select(lab.catalog), 100)
+    rows, _ = find_alerts(lab.limes, Place(), select(lab.catalog), 100)
     return [
         ("/".join(row.resource.ref), row.capacitor, row.since)
         for row in rows

@@ -10,7 +10,7 @@ import pytest
 
 from limes.kernel.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.kernel.errors import Unavailable
-from limes.usage.sum_upkeep import fold_sums
+from limes.usage.sum_upkeep import compact_sums
 from tests.collector.commitments import add
 from tests.collector.growth import HOURS, SUMMARIES, set_capacity, set_domain_quota, stored, take_sample, use
 from tests.collector.lab import Lab
@@ -114,7 +114,7 @@ def test_days_and_months_are_what_was_sampled(lab: Lab, seed: int) -> None:
         if truth.hours or usage or committed or quota:
             truth.hours[now - now % HOUR] = (usage, committed, quota, None)
         if dice.random() < 0.3 and lab.engine.dialect == "postgresql":
-            fold_sums(lab.engine)
+            compact_sums(lab.engine)
     expect(lab, truth)
 
 

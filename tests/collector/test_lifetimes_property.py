@@ -13,7 +13,7 @@ import pytest
 
 from limes.backends import BackendError, ProjectInfo
 from limes.collector.discover import request_sync
-from limes.lifetimes.rules import find
+from limes.lifetimes.rules import identify
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, FakeKeystone, Lab
 from tests.collector.lifetimes import FOLLOWED, billed, clean_up, following, periods, report, scrape, server
 from tests.support.levels import few_of
@@ -38,7 +38,9 @@ class Naive:
             for (begin, present), (end, _) in itertools.pairwise([*scrapes, (until, ())]):
                 seconds = min(end, until) - max(begin, since)
                 for az, id_, flavor in present:
-                    attributes = find("cores", az, server(id_, flavor), FOLLOWED["compute", "cores"]).what.attributes
+                    attributes = identify(
+                        "cores", az, server(id_, flavor), FOLLOWED["compute", "cores"]
+                    ).what.attributes
                     sums[project, az, id_, attributes] += max(0, seconds)
         return {key: seconds for key, seconds in sums.items() if seconds}
 
@@ -166,7 +168,7 @@ def test_several_collectors_at_once(make_lab: Callable[..., Lab]) -> None:
             (row.project_name, row.id, row.attributes) for row in periods(lab) if row.ended_at is None
         )
         expected = [
-            (town.name, entry["id"], find("cores", "", entry, ("flavor",)).what.attributes)
+            (town.name, entry["id"], identify("cores", "", entry, ("flavor",)).what.attributes)
             for town in TOWNS
             for item in lab.compute.usage[town.name]["cores"].values()
             for entry in item.subresources

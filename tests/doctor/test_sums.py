@@ -1,4 +1,4 @@
-"""Kept sums that are wrong, or will be."""
+"""Stored sums that are wrong, or will be."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.doctor.patient import Patient
 
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
 @pytest.mark.usefixtures("project", "resource")
-def test_kept_sums(
+def test_stored_sums(
     patient: Patient, engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody has changed the table, or loaded rows with the triggers off."""
@@ -21,7 +21,7 @@ def test_kept_sums(
     assert (off.level, wrong.level, wrong.mend) == (Level.PROBLEM, Level.PROBLEM, "limes db rebuild-sums")
     assert off.message == "triggers that keep the sums over projects are disabled: project_resources"
     assert wrong.message == (
-        "2 kept sums over projects are wrong, so that reports and room for commitments are:"
+        "2 stored sums over projects are wrong, so that reports and room for commitments are:"
         " quota and usage (1, 1): None, not (10, 5, 5, False, 0, 0, None);"
         " quota and usage (0, 1): None, not (10, 5, 5, False, 0, 0, None)"
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.app.importer.run import Import, Outcome
+from limes.app.importer.run import Import, ImportResult
 from limes.app.importer.source import open_source
 from limes.catalog.catalog import Catalog, DistributionRule, ServiceDef
 from limes.db.engine import Engine
@@ -60,7 +60,7 @@ class Case:
         limes = make_limes(target, catalog, clock=self.clock, backends=capacitors("inventory"))
         self.use_case = Import(self.source, target, catalog, limes, SystemIds(), overrides=overrides)
 
-    def run(self, **options: bool) -> Outcome:
+    def run(self, **options: bool) -> ImportResult:
         try:
             return self.use_case.run(**{"apply": True, **options})
         finally:

@@ -73,7 +73,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "bind": self.deps.settings.listen,
             "workers": int(os.environ.get("PLACEMENT_WORKERS", "1")),
             "threads": int(os.environ.get("PLACEMENT_THREADS", "4")),
-            "worker_class": "limes.web.worker.thread_worker.StayingThreadWorker",
+            "worker_class": "limes.web.worker.thread_worker.KeepAliveWorker",
             "keepalive": 60,
             "graceful_timeout": 1,
             "control_socket_disable": True,

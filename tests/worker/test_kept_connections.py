@@ -47,7 +47,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[int
     (tmp_path / "echo.py").write_text(APP)
     port = free_port()
     options = ["-b", f"127.0.0.1:{port}", "--keep-alive", "60", "--threads", str(threads), "--no-control-socket"]
-    options += ["-k", "limes.web.worker.thread_worker.StayingThreadWorker"]
+    options += ["-k", "limes.web.worker.thread_worker.KeepAliveWorker"]
     process = ServerProcess(
         [sys.executable, "-m", "gunicorn", *options, "echo:app"],
         ready=http_answers(f"http://127.0.0.1:{port}"),

@@ -104,7 +104,7 @@ def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks no service except, on request, the database. Problems are
     raised as `ConfigError`."""
     from limes.app.doctor.configuration import check_configuration
-    from limes.collector.checks import lines_of
+    from limes.collector.checks import render_comparison
     from limes.kernel.findings import counted
 
     try:
@@ -130,7 +130,7 @@ def check(options: argparse.Namespace) -> int:
     if comparison is None:
         return 0
     if not options.json:
-        print("\n".join(lines_of(comparison, models)))
+        print("\n".join(render_comparison(comparison, models)))
     return 3 if comparison.drops_anything else 0
 
 

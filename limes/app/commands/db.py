@@ -36,17 +36,17 @@ def status(options: argparse.Namespace) -> int:
 
 
 def rebuild(options: argparse.Namespace) -> int:
-    """Computes the kept sums again. The services may run: writers wait for it."""
+    """Computes the stored sums again. The services may run: writers wait for it."""
     from limes.app.composition.common import load_settings, open_checked_engine
     from limes.usage.sum_upkeep import rebuild_sums
-    from limes.usage.sums import are_kept
+    from limes.usage.sums import are_stored
 
     with closing(open_checked_engine(load_settings(), "limes-db")) as engine:
         rebuild_sums(engine)
     if options.json:
-        terminal.print_json({"sums": {"location": engine.location, "rebuilt": are_kept(engine)}})
+        terminal.print_json({"sums": {"location": engine.location, "rebuilt": are_stored(engine)}})
     else:
-        done = "computed again" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
+        done = "computed again" if are_stored(engine) else "nothing to do: SQLite keeps no sums"
         terminal.result_console().print(f"sums over projects: {done}")
     return 0
 

@@ -13,8 +13,8 @@ from limes.audit.outbox import document_of
 from limes.kernel.errors import BadRequest, NotFound, StartupError
 from limes.kernel.system import SystemClock, SystemIds
 from limes.notifications import queries, send_mails
-from limes.notifications.mail.mailer import Fate, Mail, MailerDown, Subscription
-from limes.notifications.mail.templates import KINDS, Around, Rendered, RenderError, sample
+from limes.notifications.mail.mailer import DeliveryStatus, Mail, MailerDown, Subscription
+from limes.notifications.mail.templates import KINDS, MailContext, Rendered, RenderError, sample
 
 _SOMEBODY = "somebody@example.com"
 
@@ -69,7 +69,7 @@ def _render(
 ) -> Rendered:
     link = contents.unsubscribe.link(Subscription(recipient or _SOMEBODY, kind)) if contents.unsubscribe else ""
     try:
-        return contents.templates.render(kind, language, documents, Around(contents.link, link), strict=True)
+        return contents.templates.render(kind, language, documents, MailContext(contents.link, link), strict=True)
     except RenderError as error:
         raise BadRequest(str(error)) from None
 
@@ -86,7 +86,7 @@ def _send(settings: Settings, previews: Sequence[Preview], recipient: str) -> No
                     ids.uuid(), recipient, each.mail.subject, each.mail.text, each.mail.html, now, each.language
                 )
                 outcome = session.send(mail)
-                if outcome.fate is not Fate.SENT:
+                if outcome.fate is not DeliveryStatus.SENT:
                     raise StartupError(f"the server does not take the mail to {recipient}: {outcome.reason}")
     except MailerDown as error:
         raise StartupError(str(error)) from None

@@ -24,7 +24,7 @@ FAILED = 2
 """The exit code when the audit could not be done."""
 
 
-class Outcome(StrEnum):
+class RepairStatus(StrEnum):
     """What became of a consumer that should not be there."""
 
     DELETABLE = "deletable"
@@ -37,13 +37,13 @@ class Report:
     """What was found, and what became of the consumers in it, by UUID."""
 
     findings: "Findings"
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, RepairStatus]
 
     @property
     def left(self) -> int:
         """How many findings are still there."""
         return len(self.findings.excesses) + sum(
-            1 for outcome in self.outcomes.values() if outcome is not Outcome.DELETED
+            1 for outcome in self.outcomes.values() if outcome is not RepairStatus.DELETED
         )
 
 
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     }
     clearings |= {uuid: partial(delete_idle, engine, uuid) for uuid in findings.idle}
     outcomes = {uuid: _delete(delete, options.repair) for uuid, delete in clearings.items()}
-    if Outcome.DELETED in outcomes.values():
+    if RepairStatus.DELETED in outcomes.values():
         # deleting orphans has lowered the usage
         findings = replace(findings, excesses=find_excesses(engine))
     report = Report(findings, outcomes)
@@ -144,10 +144,10 @@ def _is_gone(cloud: "CloudSession", project_id: str) -> bool:
     raise BackendError(f"while looking for the project {project_id}: Keystone answers HTTP {answer.status_code}")
 
 
-def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:
+def _delete(delete: Callable[[], bool], repair: bool) -> RepairStatus:
     if not repair:
-        return Outcome.DELETABLE
-    return Outcome.DELETED if delete() else Outcome.CHANGED
+        return RepairStatus.DELETABLE
+    return RepairStatus.DELETED if delete() else RepairStatus.CHANGED
 
 
 def as_json(report: Report) -> str:
@@ -197,5 +197,5 @@ def print_report(console: "Console", report: Report) -> None:
     )
 
 
-def _shown(outcome: Outcome) -> str:
-    return "left alone:\nit has changed" if outcome is Outcome.CHANGED else outcome.value
+def _shown(outcome: RepairStatus) -> str:
+    return "left alone:\nit has changed" if outcome is RepairStatus.CHANGED else outcome.value

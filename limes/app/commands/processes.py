@@ -10,7 +10,7 @@ from limes.app.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 
 if TYPE_CHECKING:
     from limes.app.settings import Settings
-    from limes.collector.runner import Outcome
+    from limes.collector.runner import TaskCounts
 
 _CODES = {0: "stopped by a signal", 1: "it could not start; standard error says why"}
 
@@ -106,7 +106,7 @@ def collect(options: argparse.Namespace) -> int:
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
-def _run_rounds(settings: "Settings") -> "list[Outcome]":
+def _run_rounds(settings: "Settings") -> "list[TaskCounts]":
     """Runs until nothing is due, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

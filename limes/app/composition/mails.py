@@ -106,7 +106,7 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
     return jobs, [runs, deliveries, mails]
 
 
-def _count_round(deliveries: OutcomeCounter, sink: str, outcome: deliver.Outcome) -> None:
+def _count_round(deliveries: OutcomeCounter, sink: str, outcome: deliver.DeliveryResult) -> None:
     deliveries.count(not outcome.refused and not outcome.failed, sink)
 
 

@@ -40,7 +40,7 @@ def check_contents(name: str, context: Context, engine: Engine) -> Iterator[Find
 
 def _sums(name: str, context: Context, engine: Engine) -> Iterator[Finding]:
     """Adds up the rows of all projects, and compares with the sums that PostgreSQL keeps (docs/adr/0024)."""
-    if not sums.are_kept(engine):
+    if not sums.are_stored(engine):
         return
     off = sum_upkeep.disabled_triggers(engine)
     if off:
@@ -49,10 +49,12 @@ def _sums(name: str, context: Context, engine: Engine) -> Iterator[Finding]:
     wrong = sum_upkeep.wrong_sums(engine, context.now())
     if wrong:
         shown = "; ".join(f"{each.what} {each.key}: {each.kept}, not {each.computed}" for each in wrong[:_SHOWN_SUMS])
-        text = f"{len(wrong)} kept sums over projects are wrong, so that reports and room for commitments are: {shown}"
+        text = (
+            f"{len(wrong)} stored sums over projects are wrong, so that reports and room for commitments are: {shown}"
+        )
         yield problem(name, text, _REBUILD)
     elif not off:
-        yield ok(name, "the kept sums over projects are what their rows add up to")
+        yield ok(name, "the stored sums over projects are what their rows add up to")
 
 
 _UPGRADE = "limes db upgrade"

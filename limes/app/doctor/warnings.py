@@ -12,7 +12,7 @@ from limes.catalog.catalog import Catalog, Ref
 from limes.kernel import errors, units
 from limes.kernel.validation.problems import did_you_mean
 from limes.lifetimes.rules import followed_resources
-from limes.notifications.mail.templates import KINDS, Around, RenderError, Templates, sample
+from limes.notifications.mail.templates import KINDS, MailContext, RenderError, Templates, sample
 from limes.notifications.settings import MailSettings
 from limes.requests.rules import AutoApprovalRule
 
@@ -197,7 +197,7 @@ def template_problems(mail: MailSettings) -> list[str]:
 
 
 def _problem_of(templates: Templates, kind: str, language: str, count: int) -> str:
-    around = Around("https://example.com", "https://example.com")
+    around = MailContext("https://example.com", "https://example.com")
     try:
         templates.render(kind, language, [sample(kind)] * count, around, strict=True)
     except RenderError as error:

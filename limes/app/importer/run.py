@@ -22,7 +22,7 @@ Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ImportResult:
     version: int
     """The version of the source's schema."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Outcome:
 class _RollBack(Exception):
     """Rolls back what was written; carries the outcome."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: ImportResult) -> None:
         super().__init__()
         self.outcome = outcome
 
@@ -57,7 +57,7 @@ class Import:
     progress: Progress = lambda label, items, total: items
     overrides: QuotaOverrides = NO_OVERRIDES
 
-    def run(self, *, apply: bool, skip_unknown: bool = False) -> Outcome:
+    def run(self, *, apply: bool, skip_unknown: bool = False) -> ImportResult:
         """Imports and compares; with `apply`, and if nothing differs, keeps what was written. Raises `ConfigError` if
         the source cannot be imported, and `StartupError` if a database fails."""
         try:
@@ -65,9 +65,9 @@ class Import:
         except peewee.PeeweeException as error:
             raise errors.StartupError(f"nothing was imported: {failures.first_line(error)}") from error
 
-    def _run(self, source: Source, apply: bool, skip_unknown: bool) -> Outcome:
+    def _run(self, source: Source, apply: bool, skip_unknown: bool) -> ImportResult:
         problems, notes = survey(source, self.catalog, self.overrides, skip_unknown=skip_unknown)
-        outcome = Outcome(
+        outcome = ImportResult(
             source.layout.version,
             {kind: source.count(kind) for kind in KINDS},
             source.dropped(),
@@ -81,7 +81,7 @@ class Import:
         except _RollBack as rolled_back:
             return rolled_back.outcome
 
-    def _write(self, source: Source, outcome: Outcome, apply: bool) -> Outcome:
+    def _write(self, source: Source, outcome: ImportResult, apply: bool) -> ImportResult:
         sync_catalog(self.limes)
         target = Target(self.target, self.catalog, self.limes.now(), self.ids)
         if not target.is_empty():
@@ -97,7 +97,7 @@ class Import:
             raise _RollBack(outcome)
         return replace(outcome, applied=True)
 
-    def _compare_only(self, source: Source, outcome: Outcome) -> Outcome:
+    def _compare_only(self, source: Source, outcome: ImportResult) -> ImportResult:
         differing = tuple(differences(source, self.target, self.catalog))
         if not differing:
             return replace(outcome, was_here=True)

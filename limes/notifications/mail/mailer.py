@@ -38,7 +38,7 @@ def one_line(text: str, longest: int = 900) -> str:
     ]
 
 
-class Fate(enum.Enum):
+class DeliveryStatus(enum.Enum):
     SENT = "sent"
     LATER = "later"
     """The server refuses it, or its recipient, for now."""
@@ -46,13 +46,13 @@ class Fate(enum.Enum):
     """The server refuses it, or its recipient, permanently."""
 
 
-class Outcome(NamedTuple):
-    fate: Fate
+class MailResult(NamedTuple):
+    fate: DeliveryStatus
     reason: str = ""
     """Without secrets."""
 
 
-SENT = Outcome(Fate.SENT)
+SENT = MailResult(DeliveryStatus.SENT)
 
 
 class MailerDown(Exception):
@@ -62,7 +62,7 @@ class MailerDown(Exception):
 class MailSession(Protocol):
     """An open connection, for one mail after the other."""
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> MailResult:
         """Sends a mail. Raises `MailerDown`: then it is unknown whether it has arrived, and the session is over."""
         ...
 

@@ -23,7 +23,7 @@ from keystoneauth1.adapter import Adapter
 
 from limes.kernel.errors import LimesError
 from limes.kernel.redaction import line_of, redact
-from limes.notifications.mail.mailer import SENT, Fate, Mail, MailerDown, Outcome, one_line
+from limes.notifications.mail.mailer import SENT, DeliveryStatus, Mail, MailerDown, MailResult, one_line
 from limes.notifications.settings import SmtpSettings
 
 
@@ -120,7 +120,7 @@ class SmtpSession:
             self._begin()
             self.client.rset()
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> MailResult:
         with _explained(self.where):
             self._begin()
             code, answer = self.client.rcpt(mail.recipient)
@@ -141,11 +141,11 @@ class SmtpSession:
         if code != _CLOSING:
             self.client.rset()
 
-    def _refusal(self, code: int, answer: bytes) -> Outcome:
+    def _refusal(self, code: int, answer: bytes) -> MailResult:
         if code == _CLOSING:
             raise MailerDown(f"{self.where}: {_said(code, answer)}")
         is_for_good = code >= 500 and code not in _OUR_FAULT and not re.match(rb"\s*5\.7\.", answer)
-        return Outcome(Fate.NEVER if is_for_good else Fate.LATER, _said(code, answer))
+        return MailResult(DeliveryStatus.NEVER if is_for_good else DeliveryStatus.LATER, _said(code, answer))
 
 
 def render_message(mail: Mail, server: SmtpSettings) -> bytes:
@@ -214,7 +214,7 @@ class MailApi:
             return line_of(error)
         return None
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> MailResult:
         document = {
             "project_id": mail.recipient,
             "subject": mail.subject,
@@ -229,7 +229,7 @@ class MailApi:
         if status == 200:
             return SENT
         if status == _NOBODY:
-            return Outcome(Fate.NEVER, "HTTP 418: it knows no recipient for this project")
+            return MailResult(DeliveryStatus.NEVER, "HTTP 418: it knows no recipient for this project")
         if status in _ABOUT_THE_MAIL:
-            return Outcome(Fate.LATER, f"HTTP {status}")
+            return MailResult(DeliveryStatus.LATER, f"HTTP {status}")
         raise MailerDown(f"HTTP {status}")

@@ -61,7 +61,7 @@ class Rendered:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class MailContext:
     """What else a mail shows."""
 
     link: str = ""
@@ -74,7 +74,13 @@ class Templates:
     default_language: str = _FALLBACK
 
     def render(
-        self, kind: str, language: str, documents: Sequence[Mapping[str, Any]], around: Around, *, strict: bool = False
+        self,
+        kind: str,
+        language: str,
+        documents: Sequence[Mapping[str, Any]],
+        around: MailContext,
+        *,
+        strict: bool = False,
     ) -> Rendered:
         """Returns a mail with notifications of one kind. With `strict`, raises `RenderError` for what it would log."""
         from jinja2 import TemplateError
@@ -116,7 +122,7 @@ def _render(
     languages: Sequence[str],
     kind: str,
     documents: Sequence[Mapping[str, Any]],
-    around: Around,
+    around: MailContext,
 ) -> Rendered:
     from jinja2 import TemplateNotFound
     from markupsafe import Markup

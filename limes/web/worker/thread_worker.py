@@ -34,8 +34,8 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from limes.web.server import DRAIN
 from limes.web.worker.client_socket import ClientSocket, Limits, SpoolBudget, SpoolFull
+from limes.web.worker.connection_poller import Connection, ConnectionPoller, refuse
 from limes.web.worker.framing import HeadTooLarge, Stage
-from limes.web.worker.waiting_room import Connection, WaitingRoom, refuse
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class BlockingConnection(TConn):  # type: ignore[misc]  # gunicorn has no types
             super().close(True)
 
 
-class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+class KeepAliveWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """At most half of the threads stay with a connection, and one leaves it as soon as another request needs it."""
 
     wsgi: Any
@@ -100,7 +100,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         self.wsgi = gathered
 
     def run(self) -> None:
-        self._room = WaitingRoom(self.poller, self.limits, self.cfg.keepalive, self.enqueue_req, self._forget)
+        self._room = ConnectionPoller(self.poller, self.limits, self.cfg.keepalive, self.enqueue_req, self._forget)
         super().run()
 
     def _forget(self) -> None:
@@ -265,8 +265,8 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         return False
 
 
-def with_limits(limits: Limits) -> type[StayingThreadWorker]:
-    return type("StayingThreadWorker", (StayingThreadWorker,), {"limits": limits})
+def with_limits(limits: Limits) -> type[KeepAliveWorker]:
+    return type("KeepAliveWorker", (KeepAliveWorker,), {"limits": limits})
 
 
 def _is_plain(cfg: Any) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from limes.db.engine import Engine
-from limes.usage.sum_upkeep import fold_sums
+from limes.usage.sum_upkeep import compact_sums
 
 PROJECTS_PER_DOMAIN = 1000
 SERVICES = ("compute", "network", "storage")
@@ -47,13 +47,13 @@ def project_uuid(number: int) -> str:
 def load(engine: Engine, size: Size) -> None:
     """Fills a migrated database in which the services and resources have their rows already."""
     engine.atomic(lambda: _without_triggers(engine, lambda: insert(engine, size)))
-    fold_sums(engine)  # as collectors do all the time
+    compact_sums(engine)  # as collectors do all the time
     with engine.connection():  # what PostgreSQL does by itself, where autovacuum is on
         engine.db.execute_sql("VACUUM ANALYZE")
 
 
 def _without_triggers(engine: Engine, work: Callable[[], None]) -> None:
-    """Computes the kept sums once in the end, as a migration does."""
+    """Computes the stored sums once in the end, as a migration does."""
     tables = ("project_resources", "project_az_resources", "project_commitments")
     for table in tables:
         engine.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")

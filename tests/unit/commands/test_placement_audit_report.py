@@ -5,7 +5,7 @@ import json
 
 from rich.console import Console
 
-from limes.app.commands.placement_audit import Outcome, Report, as_json, print_report
+from limes.app.commands.placement_audit import RepairStatus, Report, as_json, print_report
 from limes.placement.audit import Excess, Findings, Orphan
 
 UUID = "f0000000-0000-4000-8000-00000000000"
@@ -17,10 +17,10 @@ ORPHANS = (
 )
 FINDINGS = Findings(ORPHANS, (Excess("r1", "compute-1.az-one", "VCPU", 5, 4),), (f"{UUID}4",))
 OUTCOMES = {
-    f"{UUID}1": Outcome.DELETED,
-    f"{UUID}2": Outcome.CHANGED,
-    f"{UUID}3": Outcome.DELETED,
-    f"{UUID}4": Outcome.DELETED,
+    f"{UUID}1": RepairStatus.DELETED,
+    f"{UUID}2": RepairStatus.CHANGED,
+    f"{UUID}3": RepairStatus.DELETED,
+    f"{UUID}4": RepairStatus.DELETED,
 }
 REPORT = Report(FINDINGS, OUTCOMES)
 

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limes.commitments.commitment import Status, advance, confirm
-from limes.commitments.plan import Plan, Want, make_plan
+from limes.commitments.plan import Demand, Plan, make_plan
 from tests.unit.core.test_commitment_lives import AZS, committed_by
 from tests.unit.core.test_commitments import make, tally_of
 
 PROJECTS = (1, 2, 3)
 
 
-def slow_plan(capacity: dict[str, Any], usage: dict[Any, Any], live: list[Any], want: Want, now: float) -> Plan:
+def slow_plan(capacity: dict[str, Any], usage: dict[Any, Any], live: list[Any], want: Demand, now: float) -> Plan:
     """Counts all claims anew at each time."""
     current, blockers, confirmable_now, unplaced = {one.id: one for one in live}, [], 0, 0
 
@@ -85,7 +85,7 @@ def test_as_the_slow_one(
         )
         for number, (az, project, size, status, begin, end) in enumerate(drawn, 1)
     ]
-    by_az, want = dict(zip(AZS, capacity, strict=True)), Want("az-one", 1, amount, float(earliest))
+    by_az, want = dict(zip(AZS, capacity, strict=True)), Demand("az-one", 1, amount, float(earliest))
     confirmed = committed_by([one for one in live if one.expires_at > 0.0])
     plan = make_plan(tally_of(by_az, confirmed, usage), live, want, 0.0)
     assert same(plan, slow_plan(by_az, usage, live, want, 0.0))
@@ -97,7 +97,7 @@ def test_what_blocks_in_another_az() -> None:
     capacity, usage = dict.fromkeys(AZS, 55), {("any", 3): 10}
 
     def plan(amount: int) -> Plan:
-        return make_plan(tally_of(capacity, committed_by(live), usage), live, Want("az-one", 2, amount), 0.0)
+        return make_plan(tally_of(capacity, committed_by(live), usage), live, Demand("az-one", 2, amount), 0.0)
 
     assert plan(30) == Plan(0.0, 30, (), 0, 10)
     assert plan(31) == Plan(5.0, 30, (live[0],), 0, 10)
@@ -108,7 +108,7 @@ def test_what_blocks_in_another_az() -> None:
 def test_what_ends_in_another_az_blocks_nothing_where_the_az_itself_is_full() -> None:
     live = [make(id=1, az="az-two", amount=5, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
     tally = tally_of(dict.fromkeys(AZS, 10), committed_by(live), {})
-    assert make_plan(tally, live, Want("az-one", 2, 1), 0.0) == Plan(9.0, 0, (live[1],), 0)
+    assert make_plan(tally, live, Demand("az-one", 2, 1), 0.0) == Plan(9.0, 0, (live[1],), 0)
 
 
 def test_what_ends_before_a_later_date_blocks_only_what_needs_its_room() -> None:
@@ -117,7 +117,7 @@ def test_what_ends_before_a_later_date_blocks_only_what_needs_its_room() -> None
 
     def plan(amount: int, earliest: float) -> Plan:
         tally = tally_of({"az-one": 100}, committed_by(live), {})
-        return make_plan(tally, live, Want("az-one", 2, amount, earliest), 0.0)
+        return make_plan(tally, live, Demand("az-one", 2, amount, earliest), 0.0)
 
     assert plan(40, 8.0) == Plan(8.0, 40, (), 0)
     assert plan(50, 8.0) == Plan(8.0, 40, (live[0],), 0)
@@ -130,7 +130,7 @@ def test_the_end_of_a_commitment_that_is_used_anyway_makes_no_room() -> None:
         make(id=2, az="az-one", amount=10, project_id=3, expires_at=5.0),
     ]
     tally = tally_of({"az-one": 20}, committed_by(live), {("az-one", live[0].project_id): 10})
-    assert make_plan(tally, live, Want("az-one", 2, 10), 0.0) == Plan(5.0, 0, (live[1],), 0)
+    assert make_plan(tally, live, Demand("az-one", 2, 10), 0.0) == Plan(5.0, 0, (live[1],), 0)
 
 
 def test_thousands_of_commitments_are_no_burden() -> None:
@@ -146,6 +146,6 @@ def test_thousands_of_commitments_are_no_burden() -> None:
     live = [make(id=number, project_id=number % 50, amount=1, expires_at=float(number)) for number in range(1, 3001)]
     tally = tally_of({"az-one": 3000}, committed_by(live), Counted())
     looks = 0
-    plan = make_plan(tally, live, Want("az-one", 999, 3000), 0.0)
+    plan = make_plan(tally, live, Demand("az-one", 999, 3000), 0.0)
     assert (plan.confirmable_at, len(plan.blockers)) == (3000.0, 3000)
     assert looks < 10 * len(live)

@@ -7,24 +7,24 @@ import pytest
 from limes.catalog.catalog import Catalog, ResourceDef, ServiceDef
 from limes.lifetimes.rules import (
     Changes,
-    Found,
     LifetimeRule,
     NewPeriod,
+    Observed,
     OpenPeriod,
     Subresource,
     compare,
-    find,
     followed_resources,
+    identify,
 )
 
 SMALL, BIG = '{"flavor":"small"}', '{"flavor":"big"}'
 
 
-def server(id_: str, attributes: str = SMALL, az: str = "az-one") -> Found:
-    return Found(Subresource("instances", az, id_, attributes))
+def server(id_: str, attributes: str = SMALL, az: str = "az-one") -> Observed:
+    return Observed(Subresource("instances", az, id_, attributes))
 
 
-def period(number: int, found: Found, first_seen_at: float = 10.0) -> OpenPeriod:
+def period(number: int, found: Observed, first_seen_at: float = 10.0) -> OpenPeriod:
     return OpenPeriod(number, found.what, first_seen_at, 20.0)
 
 
@@ -37,7 +37,7 @@ def test_what_is_new_begins_and_what_is_gone_ends() -> None:
 
 
 @pytest.mark.parametrize("changed", [server("a", BIG), server("a", SMALL, "az-two")])
-def test_a_change_is_another_period_of_the_same_subresource(changed: Found) -> None:
+def test_a_change_is_another_period_of_the_same_subresource(changed: Observed) -> None:
     assert compare([period(1, server("a"))], [changed]) == Changes([1], [NewPeriod(changed, 10.0)])
 
 
@@ -46,7 +46,7 @@ def test_another_name_is_none() -> None:
 
 
 def test_the_same_id_in_two_resources() -> None:
-    other = Found(server("a").what._replace(resource_name="instances_small"))
+    other = Observed(server("a").what._replace(resource_name="instances_small"))
     assert compare([period(1, server("a"))], [server("a"), other]) == Changes([], [NewPeriod(other, None)])
 
 
@@ -69,15 +69,15 @@ def test_an_entry_without_attributes_says_that_it_is_there() -> None:
 def test_what_is_not_known_just_now_is_no_change() -> None:
     """Glance does not answer, and so the operating system is not known."""
     linux = server("a", '{"flavor":"small","os_type":"linux"}')
-    unclear = find("instances", "az-one", {"id": "a", "flavor": "small", "os_type": None}, ("flavor", "os_type"))
+    unclear = identify("instances", "az-one", {"id": "a", "flavor": "small", "os_type": None}, ("flavor", "os_type"))
     assert compare([period(1, linux)], [unclear]) == Changes([], [])
     assert compare([period(1, server("a"))], [unclear]) == Changes([], [])
     assert compare([period(1, server("a", linux.what.attributes, "az-two"))], [unclear]) == Changes(
         [1], [NewPeriod(unclear, 10.0)]
     )
-    resized = find("instances", "az-one", {"id": "a", "flavor": "big", "os_type": None}, ("flavor", "os_type"))
+    resized = identify("instances", "az-one", {"id": "a", "flavor": "big", "os_type": None}, ("flavor", "os_type"))
     assert compare([period(1, linux)], [resized]) == Changes([1], [NewPeriod(resized, 10.0)])
-    without = find("instances", "az-one", {"id": "a", "flavor": "small"}, ("flavor", "os_type"))
+    without = identify("instances", "az-one", {"id": "a", "flavor": "small"}, ("flavor", "os_type"))
     assert compare([period(1, linux)], [without]) == Changes([1], [NewPeriod(without, 10.0)])
 
 
@@ -89,7 +89,7 @@ def test_attributes_of_an_entry() -> None:
         "network": {"id": "n", "name": "x"},
         "tags": None,
     }
-    found = find("instances", "az-one", entry, ("ram", "network.id", "tags", "missing", "name.id"))
+    found = identify("instances", "az-one", entry, ("ram", "network.id", "tags", "missing", "name.id"))
     attributes = '{"network.id":"n","ram":{"unit":"GiB","value":1}}'
     assert found == (("instances", "az-one", "a", attributes), "web", frozenset({"tags"}))
 
@@ -98,7 +98,7 @@ def test_attributes_of_an_entry() -> None:
     ("entry", "id_"), [({"name": "b"}, "b"), ({"id": 5}, "5"), ({}, ""), ({"id": "a\0b"}, "ab"), ({"id": None}, "")]
 )
 def test_ids(entry: dict[str, object], id_: str) -> None:
-    assert find("instances", "any", entry, ()).what.id == id_
+    assert identify("instances", "any", entry, ()).what.id == id_
 
 
 def test_what_is_followed() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from limes.commitments.commitment import DurationError, parse_duration
-from limes.kernel.units import Unit, UnitError, effective, effective_total
+from limes.kernel.units import Unit, UnitError, effective_capacity, effective_total
 from limes.quota.rules import LowPrivLimit, burst_usage, parse_lowpriv_limit, usable_quota
 
 
@@ -22,9 +22,9 @@ def test_burst_usage() -> None:
 
 
 def test_overcommit_floors_each_az_and_the_total_on_its_own() -> None:
-    assert [effective(raw, 1.5) for raw in (100, 101)] == [150, 151]
+    assert [effective_capacity(raw, 1.5) for raw in (100, 101)] == [150, 151]
     assert effective_total([100, 101], 1.5) == 301
-    assert effective(7, 0) == 7
+    assert effective_capacity(7, 0) == 7
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from limes.quota.temporary import (
     ALWAYS,
     LONGEST,
     Plan,
+    RequestedQuota,
     TemporaryQuota,
     TemporaryState,
     Term,
-    Wish,
     check_term,
     plan,
     take_step,
@@ -67,7 +67,7 @@ def test_terms(term: Term, is_fine: bool) -> None:
     ],
 )
 def test_a_change_of_a_quota_that_has_an_end(wanted: int, term: Term, before: int | None, ends: float | None) -> None:
-    found = plan(Wish(wanted, term, 50, ACTIVE), Unit.COUNT, NOW)
+    found = plan(RequestedQuota(wanted, term, 50, ACTIVE), Unit.COUNT, NOW)
     assert not isinstance(found, Refusal)
     after = ACTIVE if found is None else found.temporary
     assert (after.before if after else None, after.until if after else None) == (before, ends)
@@ -79,13 +79,13 @@ def test_a_change_of_a_quota_that_has_an_end(wanted: int, term: Term, before: in
     ("wanted", "term"), [(20, Term(until=END)), (20, Term(keep_until=True)), (60, Term(until=END, starts_at=3000.0))]
 )
 def test_a_change_that_makes_no_sense(wanted: int, term: Term) -> None:
-    assert isinstance(plan(Wish(wanted, term, 50, ACTIVE), Unit.COUNT, NOW), Refusal)
+    assert isinstance(plan(RequestedQuota(wanted, term, 50, ACTIVE), Unit.COUNT, NOW), Refusal)
 
 
 @pytest.mark.parametrize(("wanted", "before"), [(15, 20), (20, 20), (30, 30), (49, 49), (50, None), (60, None)])
 def test_a_raise_for_good_beside_more_for_a_time(wanted: int, before: int | None) -> None:
     """A request that is granted raises what stays, and never lowers anything."""
-    found = plan(Wish(wanted, ALWAYS, 50, ACTIVE, only_raises=True), Unit.COUNT, NOW)
+    found = plan(RequestedQuota(wanted, ALWAYS, 50, ACTIVE, only_raises=True), Unit.COUNT, NOW)
     assert found is None or isinstance(found, Plan)
     after = ACTIVE if found is None else found.temporary
     assert (after.before if after else None) == before

@@ -12,7 +12,7 @@ from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
 from limes.kernel.outgoing import TimedAdapter
-from limes.notifications.mail.mailer import Fate, Mail, MailerDown
+from limes.notifications.mail.mailer import DeliveryStatus, Mail, MailerDown
 from limes.notifications.mail.servers import MailApi
 from tests.support.http_server import HttpServer
 from tests.support.processes import free_port
@@ -63,7 +63,7 @@ def mail_api(port: int) -> MailApi:
 def test_a_mail(service: tuple[Service, MailApi]) -> None:
     found, api = service
     with api.open() as session:
-        assert session.send(MAIL).fate is Fate.SENT
+        assert session.send(MAIL).fate is DeliveryStatus.SENT
     ((path, headers, document),) = found.got
     assert path == "/mail/v1/send-email?from=limes"
     assert headers["X-Auth-Token"] == "our-token"
@@ -76,8 +76,10 @@ def test_a_mail(service: tuple[Service, MailApi]) -> None:
     }
 
 
-@pytest.mark.parametrize(("status", "fate"), [(418, Fate.NEVER), (400, Fate.LATER), (422, Fate.LATER)])
-def test_a_refusal(service: tuple[Service, MailApi], status: int, fate: Fate) -> None:
+@pytest.mark.parametrize(
+    ("status", "fate"), [(418, DeliveryStatus.NEVER), (400, DeliveryStatus.LATER), (422, DeliveryStatus.LATER)]
+)
+def test_a_refusal(service: tuple[Service, MailApi], status: int, fate: DeliveryStatus) -> None:
     found, api = service
     found.status = status
     outcome = api.send(MAIL)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from limes.kernel.redaction import forget, know
-from limes.notifications.mail.mailer import Fate, Mail, MailerDown
+from limes.notifications.mail.mailer import DeliveryStatus, Mail, MailerDown
 from limes.notifications.mail.servers import SmtpMailer, render_message
 from limes.notifications.settings import SmtpSettings
 from tests.support.mail_server import PASSWORD, USER, MailServer, html_of, text_of
@@ -40,7 +40,7 @@ def mailer(server: MailServer, security: str = "none", **options: Any) -> SmtpMa
     return SmtpMailer(SmtpSettings(host="127.0.0.1", port=server.port, security=security, **SENDER, **options))
 
 
-def send(mailer: SmtpMailer, *mails: Mail) -> list[Fate]:
+def send(mailer: SmtpMailer, *mails: Mail) -> list[DeliveryStatus]:
     with mailer.open() as session:
         return [session.send(mail).fate for mail in mails]
 
@@ -51,7 +51,10 @@ def test_a_mail(server: MailServer, security: str, tmp_path: Path) -> None:
     server.start(tmp_path, tls=security, login=bool(login))
     client = mailer(server, security, **login)
     assert client.try_out() is None
-    assert send(client, MAIL, replace(MAIL, recipient="other@example.com")) == [Fate.SENT, Fate.SENT]
+    assert send(client, MAIL, replace(MAIL, recipient="other@example.com")) == [
+        DeliveryStatus.SENT,
+        DeliveryStatus.SENT,
+    ]
     (recipient, message), (other, _) = server.received
     assert (recipient, other) == ("somebody@example.com", "other@example.com")
     assert message["To"] == "somebody@example.com"
@@ -104,23 +107,25 @@ def test_a_wrong_password_is_not_shown(server: MailServer, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("answer", "fate"),
     [
-        ("550 5.1.1 no such user", Fate.NEVER),
-        ("552 mailbox full", Fate.NEVER),
-        ("450 4.2.0 greylisted", Fate.LATER),
-        ("452 mailbox full", Fate.LATER),
-        ("550 5.7.1 relaying denied", Fate.LATER),
-        ("530 5.7.0 authentication required", Fate.LATER),
+        ("550 5.1.1 no such user", DeliveryStatus.NEVER),
+        ("552 mailbox full", DeliveryStatus.NEVER),
+        ("450 4.2.0 greylisted", DeliveryStatus.LATER),
+        ("452 mailbox full", DeliveryStatus.LATER),
+        ("550 5.7.1 relaying denied", DeliveryStatus.LATER),
+        ("530 5.7.0 authentication required", DeliveryStatus.LATER),
     ],
 )
-def test_a_recipient_that_is_refused_stops_no_other(server: MailServer, answer: str, fate: Fate) -> None:
+def test_a_recipient_that_is_refused_stops_no_other(server: MailServer, answer: str, fate: DeliveryStatus) -> None:
     server.start()
     server.recipients["somebody@example.com"] = answer
-    assert send(mailer(server), MAIL, replace(MAIL, recipient="other@example.com")) == [fate, Fate.SENT]
+    assert send(mailer(server), MAIL, replace(MAIL, recipient="other@example.com")) == [fate, DeliveryStatus.SENT]
     assert [recipient for recipient, _ in server.received] == ["other@example.com"]
 
 
-@pytest.mark.parametrize(("answer", "fate"), [("554 this is spam", Fate.NEVER), ("451 out of disk space", Fate.LATER)])
-def test_a_mail_that_is_refused(server: MailServer, answer: str, fate: Fate) -> None:
+@pytest.mark.parametrize(
+    ("answer", "fate"), [("554 this is spam", DeliveryStatus.NEVER), ("451 out of disk space", DeliveryStatus.LATER)]
+)
+def test_a_mail_that_is_refused(server: MailServer, answer: str, fate: DeliveryStatus) -> None:
     server.start().data = answer
     assert send(mailer(server), MAIL) == [fate]
 

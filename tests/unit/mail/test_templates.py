@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from limes.notifications.mail.templates import KINDS, SHIPPED, Around, RenderError, Templates, sample
+from limes.notifications.mail.templates import KINDS, SHIPPED, MailContext, RenderError, Templates, sample
 from limes.notifications.settings import NotificationKind
 
-AROUND = Around("https://dashboard.example.com/", "https://limes.example.com/u?token=x")
+AROUND = MailContext("https://dashboard.example.com/", "https://limes.example.com/u?token=x")
 
 
 class Reader(HTMLParser):
@@ -71,7 +71,7 @@ def test_temporary_quota_of_a_domain_itself(kind: str, language: str, of_domain:
 
 
 def test_without_links() -> None:
-    mail = Templates().render("quota_used", "en", [sample("quota_used")], Around())
+    mail = Templates().render("quota_used", "en", [sample("quota_used")], MailContext())
     assert Reader(mail.html).links == []
     assert "http" not in mail.text
 

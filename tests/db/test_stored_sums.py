@@ -1,4 +1,4 @@
-"""Kept sums are what the rows of the projects add up to, whatever is written, in whatever order and by whomever."""
+"""Stored sums are what the rows of the projects add up to, whatever is written, in whatever order and by whomever."""
 
 import random
 from typing import Any
@@ -14,8 +14,8 @@ from limes.db.migrate import limes_migrations
 from limes.projects import scrapes
 from limes.projects.discovery import delete_domains, delete_projects, upsert_domain, upsert_projects
 from limes.quota.queries import write_backend_quotas, write_project_quotas
-from limes.usage.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
-from limes.usage.sums import are_kept
+from limes.usage.sum_upkeep import compact_sums, rebuild_sums, wrong_sums
+from limes.usage.sums import are_stored
 from tests.support.databases import MigratedUrlFactory
 from tests.support.levels import few_of
 
@@ -205,13 +205,13 @@ class Writes(RuleBasedStateMachine):
 
     @rule()
     def fold(self) -> None:
-        if are_kept(self.engine):
-            fold_sums(self.engine)
+        if are_stored(self.engine):
+            compact_sums(self.engine)
             for table, key in (("project_sums", "az"), ("commitment_sums", "az, status, duration")):
                 several = f"SELECT 1 FROM {table} GROUP BY domain_id, resource_id, {key} HAVING count(*) > 1"
                 assert self.engine.rows(several) == []
 
-    @precondition(lambda self: are_kept(self.engine))
+    @precondition(lambda self: are_stored(self.engine))
     @rule()
     def rebuild(self) -> None:
         rebuild_sums(self.engine)
@@ -220,14 +220,14 @@ class Writes(RuleBasedStateMachine):
     def sums_are_right(self) -> None:
         for time in (NOW, 2.9e9):
             assert wrong_sums(self.engine, time) == []
-        if are_kept(self.engine):
+        if are_stored(self.engine):
             assert self.engine.rows("SELECT 1 FROM unused_commitments WHERE unused <= 0") == []
 
     def teardown(self) -> None:
         """Where nothing is left, nothing is kept."""
-        if are_kept(self.engine):
+        if are_stored(self.engine):
             self.engine.execute("DELETE FROM domains")
-            fold_sums(self.engine)
+            compact_sums(self.engine)
             for table in ("project_sums", "commitment_sums", "unused_commitments", "suspicious_resources"):
                 assert self.engine.rows(f"SELECT * FROM {table}") == []
 
@@ -275,13 +275,13 @@ def cloud(engine: Engine) -> Engine:
     ],
 )
 def test_damage_is_found_and_repaired(cloud: Engine, damage: str) -> None:
-    fold_sums(cloud)
+    compact_sums(cloud)
     assert wrong_sums(cloud, NOW) == []
     assert cloud.execute(damage) > 0
     assert wrong_sums(cloud, NOW)
     rebuild_sums(cloud)
     assert wrong_sums(cloud, NOW) == []
-    fold_sums(cloud)
+    compact_sums(cloud)
     assert wrong_sums(cloud, NOW) == []
 
 

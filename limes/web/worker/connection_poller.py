@@ -110,7 +110,7 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
         return self.client[0] if isinstance(self.client, tuple) else None
 
 
-class WaitingRoom:
+class ConnectionPoller:
     """Hands each connection over when its request is ready, and closes ones that take too long."""
 
     def __init__(

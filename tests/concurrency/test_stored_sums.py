@@ -1,4 +1,4 @@
-"""Kept sums under many writers at once, on PostgreSQL: no reader ever sees a wrong one, whoever folds or rebuilds."""
+"""Stored sums under many writers at once, on PostgreSQL: no reader ever sees a wrong one, even while they are compacted or rebuilt."""
 
 import contextlib
 import random
@@ -15,10 +15,10 @@ from limes.db.engine import Engine
 from limes.projects import scrapes
 from limes.projects.discovery import delete_projects
 from limes.quota.queries import write_project_quotas
-from limes.usage.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
+from limes.usage.sum_upkeep import compact_sums, rebuild_sums, wrong_sums
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once
-from tests.db.test_kept_sums import AZS, NOW, add_project, insert_commitment, make_services
+from tests.db.test_stored_sums import AZS, NOW, add_project, insert_commitment, make_services
 from tests.support.databases import LOCK_WAITS
 
 PROJECTS, RESOURCES = (1, 2, 3), (1, 2, 3)
@@ -125,7 +125,7 @@ def test_writers_folders_and_readers_at_once(engine: Engine, rounds: Rounds) -> 
         assert wrong_sums(engine, NOW) == []
 
     writers = [lambda seed=seed: done.append(write(engine, seed, times)) for seed in range(WRITERS)]
-    fold = partial(fold_sums, engine)
+    fold = partial(compact_sums, engine)
     at_once(*writers, meanwhile=[look, fold, fold])
     assert sum(done) > WRITERS * times / 2
     assert wrong_sums(engine, NOW) == []
@@ -136,7 +136,7 @@ def test_rebuilding_while_others_write(engine: Engine, rounds: Rounds) -> None:
 
     def rebuild() -> None:
         rebuild_sums(engine)
-        fold_sums(engine)
+        compact_sums(engine)
         assert wrong_sums(engine, NOW) == []
 
     writers = [lambda seed=seed: done.append(write(engine, seed, rounds(ROUNDS))) for seed in range(100, 103)]
