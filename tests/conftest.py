@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 settings.load_profile("ci")
 """Each run tries the same examples, however slow the machine is; `--hypothesis-profile=default` goes looking for others."""
 
-pytest_plugins = ["tests.support.cloud"]
-"""Fixtures of a whole cloud of real servers."""
+pytest_plugins = ["tests.support.cloud", "tests.api.fixtures", "tests.collector.fixtures"]
+"""Fixtures of a whole cloud of real servers, of the API on a small cloud, and of a collector."""
 
 
 _MEMORY_FOLDER = pytest.StashKey[Path]()
@@ -91,10 +91,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
 
 @pytest.fixture(autouse=True)
 def log_level() -> Iterator[None]:
-    """Commands that run in the tests' process set the level of all logs; the next test wants its own."""
+    """Commands that run in the tests' process set the level of all logs, and log to the standard error of their test,
+    which is closed afterwards; the next test wants its own."""
     root = logging.getLogger()
     level = root.level
     yield
+    root.handlers[:] = [handler for handler in root.handlers if type(handler) is not logging.StreamHandler]
     root.setLevel(level)
 
 
@@ -103,16 +105,6 @@ def _secrets_of_one_test() -> Iterator[None]:
     """What one test's configuration has as a password may be a word that another one looks for."""
     yield
     redaction.forget()
-
-
-@pytest.fixture(autouse=True)
-def _no_log_handler_stays() -> Iterator[None]:
-    """A command that a test runs in this process logs to that test's standard error, which is closed afterwards."""
-    root = logging.getLogger()
-    level = root.level
-    yield
-    root.handlers[:] = [handler for handler in root.handlers if type(handler) is not logging.StreamHandler]
-    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ from typing import Any
 
 from limes.app.routes import ROUTES
 from limes.web.operation import operations_of
-from tests.api.commitments import CORES
-from tests.api.growing import bounds
-from tests.api.quotas import body
 from tests.api.tour import COMMITMENTS, CONVERSION, DAY, DOMAIN, MAIL_SETTINGS, PROJECT, Tour
 from tests.api.world import DRESDEN, FRANCE, PARIS
+from tests.autogrow.growing import bounds
+from tests.commitments.commitments import CORES
+from tests.quota.quotas import body
 
 _NO_DOMAIN, _NO_PROJECT = {"domain_id": "no-such"}, {"project_id": "no-such"}
 _UNSCRAPED = {"domain_id": FRANCE, "project_id": PARIS}

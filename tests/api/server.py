@@ -15,9 +15,9 @@ from limes.catalog.catalog import BehaviorRule
 from limes.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
 from limes.quota.rules import QuotaSet
-from tests.api.commitments import BEHAVIORS
-from tests.api.growing import GROWING_CORES, fill_growing
 from tests.api.world import World, make_world
+from tests.autogrow.growing import GROWING_CORES, fill_growing
+from tests.commitments.commitments import BEHAVIORS
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 THREADS = 4

@@ -16,10 +16,10 @@ from schemathesis.schemas import APIOperation
 from limes.app.routes import ROUTES
 from limes.db.migrate import limes_migrations
 from limes.web.operation import operations_of, public_paths
-from tests.api.commitments import CORES, NOW, PATHS
 from tests.api.contract import DOCUMENT, check_answer
 from tests.api.server import serve
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
+from tests.commitments.commitments import CORES, NOW, PATHS
 from tests.support.databases import MigratedUrlFactory
 
 OPERATIONS = {(method, path) for method, path, _ in operations_of(ROUTES)}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.api import quotas
-from tests.api.quotas import DOMAIN, PROJECT
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World
+from tests.quota import quotas
+from tests.quota.quotas import DOMAIN, PROJECT
 from tests.support.rows import all_rows, changes
 
 CHANGED = (

@@ -7,9 +7,9 @@ import pytest
 from limes.api.parameters import Choice, Flag, Moment, Parameter, WholeNumber, YesOrNo
 from limes.app.routes import ROUTES
 from limes.web.operation import operations_of
-from tests.api.commitments import BEHAVIORS
-from tests.api.quota_requests import asked
 from tests.api.world import BERLIN, GERMANY, World
+from tests.commitments.commitments import BEHAVIORS
+from tests.requests.quota_requests import asked
 
 REFUSE_UNKNOWN_NAMES = {"usage-reports", "usage-history", "forecast", "subresources"}
 """Answers that are wrong if a filter has no effect, by the end of their paths; and the list of commitments."""

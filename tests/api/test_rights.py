@@ -9,9 +9,9 @@ from limes.app.routes import RULES
 from limes.auth.policy import Policy, Rule
 from limes.commitments.rules import CommitmentRules
 from limes.quota.rules import LowPrivLimit, LowPrivRules
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, listed_with_deadlines
-from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, IDENTITIES, World
+from tests.commitments.commitments import BEHAVIORS, NOW, PATHS, commit, listed_with_deadlines
+from tests.quota.quotas import DOMAIN, PROJECT, request_quotas
 
 BERLINS = f"/v1/rights?domain_id={GERMANY}&project_id={BERLIN}"
 

@@ -10,8 +10,8 @@ from limes.api import parameters
 from limes.app.routes import ROUTES
 from limes.commitments.rules import CommitmentRules
 from limes.commitments.settle import settle_commitments
-from tests.api.commitments import BEHAVIORS, NOW, commit
 from tests.api.world import World
+from tests.commitments.commitments import BEHAVIORS, NOW, commit
 
 WITHOUT = {
     *("/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/mail-settings", "/v1/commitments/by-token"),

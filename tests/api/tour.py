@@ -17,14 +17,14 @@ from limes.quota.rules import QuotaSet
 from limes.reports.handlers import DETAIL
 from limes.web.operation import operations_of
 from tests.api.answers import Answers
-from tests.api.commitments import BEHAVIORS, CORES
-from tests.api.growing import RULE, bounds
-from tests.api.lifetimes import DAY, fill_lifetimes
-from tests.api.quotas import body
-from tests.api.test_growth import sample
-from tests.api.test_unsubscribe import unsubscribe_path
-from tests.api.test_usage_reports import close, use
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World
+from tests.autogrow.growing import RULE, bounds
+from tests.commitments.commitments import BEHAVIORS, CORES
+from tests.growth.test_growth import sample
+from tests.lifetimes.lifetimes import DAY, fill_lifetimes
+from tests.metering.test_reports import close, use
+from tests.notifications.test_unsubscribe import unsubscribe_path
+from tests.quota.quotas import body
 
 DOMAIN = "/v1/domains/{domain_id}"
 PROJECT = f"{DOMAIN}/projects/{{project_id}}"

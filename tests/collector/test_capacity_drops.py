@@ -10,7 +10,7 @@ from limes.catalog.catalog import select
 from limes.kernel.units import falls
 from limes.projects.scope import Place
 from limes.reports.attention import find_alerts
-from tests.collector.growing import az_quotas, make_used, provide, set_due
+from tests.autogrow.in_lab import az_quotas, make_used, provide, set_due
 from tests.collector.lab import FakeCapacitor, Lab
 from tests.support.statements import count_statements
 

@@ -7,8 +7,8 @@ import pytest
 
 from limes.backends import AZCapacity, AZDemand, CapacityBackend, CapacityReport, ResourceDemand
 from limes.collector.scrape_capacity import read_demand
-from tests.collector.commitments import RULE, YEAR, add, make_committed
 from tests.collector.lab import Lab
+from tests.commitments.in_lab import RULE, YEAR, add, make_committed
 from tests.support.statements import count_statements
 
 CORES, RAM = ("compute", "cores"), ("compute", "ram")

@@ -11,8 +11,8 @@ from limes.backends import BackendError, DomainInfo, ProjectInfo
 from limes.collector.discover import discover_domains, discover_projects, request_sync
 from limes.kernel.errors import NotFound
 from limes.quota.constraints import Constraint, ConstraintSet
-from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, once
+from tests.commitments.in_lab import add
 from tests.support.rows import all_rows, changes
 
 pytestmark = pytest.mark.sql

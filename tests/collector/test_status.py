@@ -7,7 +7,7 @@ import pytest
 from limes.backends import BackendError
 from limes.collector.scrape_usage import claim_scrapes
 from limes.reports.status import DistributionStatus, ServiceStatus, StatusReport, report_status
-from tests.collector.growing import make_growing
+from tests.autogrow.in_lab import make_growing
 from tests.collector.lab import Lab
 
 

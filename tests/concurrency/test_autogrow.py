@@ -18,9 +18,9 @@ from limes.commitments.rules import CommitmentRequest, CommitmentRules
 from limes.db.engine import Engine
 from limes.kernel.errors import Conflict
 from limes.projects import scope as lookup
-from tests.collector.commitments import RULE as COMMITMENTS
-from tests.collector.growing import distributions
+from tests.autogrow.in_lab import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
+from tests.commitments.in_lab import RULE as COMMITMENTS
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once
 

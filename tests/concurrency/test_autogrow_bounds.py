@@ -14,9 +14,9 @@ from limes.autogrow.distribute import DistributionOutcome, distribute_next
 from limes.catalog.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
-from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import SERVICES, World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
+from tests.quota.quotas import DOMAIN, PROJECT, request_quotas
 
 GROWING = [
     DistributionRule(

@@ -22,10 +22,10 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.system import SystemClock
 from limes.notifications.deliver import DeliverEvents
-from tests.api.quotas import DOMAIN, request_quotas
 from tests.api.world import BERLIN, DRESDEN, World, make_world
 from tests.collector.lab import NoJitter
 from tests.concurrency.test_quota import at_once
+from tests.quota.quotas import DOMAIN, request_quotas
 from tests.support.databases import PostgresDatabases, SQLiteDatabases
 
 KILLS = 6

@@ -24,8 +24,8 @@ from limes.kernel.errors import LimesError, NotFound, NotReady
 from limes.kernel.system import SystemIds
 from limes.projects import discovery
 from limes.web.encoding import dump_part
-from tests.api.commitments import BEHAVIORS, NOW
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world
+from tests.commitments.commitments import BEHAVIORS, NOW
 from tests.concurrency.test_quota import CLIENTS, at_once
 
 RULES = CommitmentRules(

@@ -8,8 +8,8 @@ import pytest
 
 from limes.commitments.settle import settle_commitments
 from limes.db.engine import Engine
-from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
 from tests.api.world import World, make_world
+from tests.commitments.commitments import BEHAVIORS, ask, commit, listed, offer, take
 from tests.concurrency.test_quota import CLIENTS, at_once
 
 CLAIMED = """

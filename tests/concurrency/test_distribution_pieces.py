@@ -17,10 +17,10 @@ from limes.catalog.catalog import AutogrowRule
 from limes.collector.discover import request_sync
 from limes.db.engine import Engine
 from limes.projects.scope import Place
-from tests.collector.commitments import RULE as COMMITMENTS
-from tests.collector.commitments import add
-from tests.collector.growing import distributions
+from tests.autogrow.in_lab import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
+from tests.commitments.in_lab import RULE as COMMITMENTS
+from tests.commitments.in_lab import add
 from tests.concurrency.test_quota import at_once
 
 TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(12)]

@@ -15,10 +15,10 @@ from limes.db import engine as engines
 from limes.db.engine import Engine
 from limes.db.failures import Failure
 from limes.requests.rules import AutoApprovalRule
-from tests.api.quota_requests import PATHS, act, ask, asked
-from tests.api.quotas import request_quotas
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import at_once
+from tests.quota.quotas import request_quotas
+from tests.requests.quota_requests import PATHS, act, ask, asked
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.locks import LockTrace
 

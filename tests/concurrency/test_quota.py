@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from tests.api.quotas import request_quotas
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
+from tests.quota.quotas import request_quotas
 
 CLIENTS = 16
 

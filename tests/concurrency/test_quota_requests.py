@@ -11,12 +11,12 @@ from limes.quota.temporary import ALWAYS
 from limes.requests import queries
 from limes.requests.queries import AmountRow
 from limes.requests.rules import AutoApprovalRule
-from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, services, status
-from tests.api.quotas import request_quotas
 from tests.api.vanishing import vanish
 from tests.api.world import GERMANY, World, make_world
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once
+from tests.quota.quotas import request_quotas
+from tests.requests.quota_requests import PATHS, act, ask, asked, kinds, quota, services, status
 from tests.support.statements import count_statements
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from tests.api.quota_requests import PATHS, act, asked, kinds, quota, services, show, status
-from tests.api.temporary import DAY, set_quota
-from tests.api.test_audit import payload
-from tests.api.test_notifications import told
 from tests.api.world import World, make_world
+from tests.audit.test_audit import payload
 from tests.concurrency.test_quota import CLIENTS, at_once
+from tests.notifications.test_notifications import told
+from tests.quota.temporary import DAY, set_quota
+from tests.requests.quota_requests import PATHS, act, asked, kinds, quota, services, show, status
 
 ROUNDS = 12
 EXPIRY = 90

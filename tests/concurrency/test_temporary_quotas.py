@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from tests.api.quota_requests import PATHS, quota
-from tests.api.quotas import request_quotas
-from tests.api.temporary import DAY, START, later, set_quota, temporary, use
-from tests.api.test_notifications import told
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import at_once, quotas
+from tests.notifications.test_notifications import told
+from tests.quota.quotas import request_quotas
+from tests.quota.temporary import DAY, START, later, set_quota, temporary, use
+from tests.requests.quota_requests import PATHS, quota
 from tests.support.databases import LOCK_WAITS, ON_POSTGRESQL
 from tests.support.processes import eventually
 

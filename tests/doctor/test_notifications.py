@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from limes.kernel.findings import Level
-from tests.api.test_notifications import Receiver, receiver
 from tests.doctor.patient import Patient
 from tests.doctor.test_keystone import cloud_patient
+from tests.notifications.test_notifications import Receiver, receiver
 from tests.support.keystone import RealKeystone
 from tests.support.mail_server import PASSWORD, USER, MailServer
 from tests.support.processes import free_port

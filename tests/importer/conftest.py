@@ -12,8 +12,8 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.system import SystemIds
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
-from tests.api.commitments import BEHAVIORS
 from tests.api.world import SERVICES, World, make_world
+from tests.commitments.commitments import BEHAVIORS
 from tests.importer.go_limes import GoLimes
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory, UrlFactory

@@ -8,8 +8,8 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.errors import ConfigError
-from tests.api.commitments import BEHAVIORS, ask, listed
 from tests.api.world import BERLIN, FRANCE, GERMANY, PARIS, make_world
+from tests.commitments.commitments import BEHAVIORS, ask, listed
 from tests.importer.conftest import Case
 from tests.support.databases import MigratedUrlFactory
 from tests.support.levels import few_of

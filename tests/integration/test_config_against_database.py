@@ -14,8 +14,8 @@ from limes.catalog.catalog import Catalog, ServiceDef
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from tests.api.commitments import BEHAVIORS, commit
 from tests.api.world import SERVICES, World, make_world
+from tests.commitments.commitments import BEHAVIORS, commit
 from tests.support.databases import MigratedUrlFactory
 from tests.support.limes import with_values
 from tests.support.rows import all_rows, changes

@@ -18,7 +18,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.system import SystemIds
 from limes.notifications.mail.templates import sample
-from tests.api.test_notifications import Receiver, receiver
+from tests.notifications.test_notifications import Receiver, receiver
 from tests.support.databases import UrlFactory
 from tests.support.limes_process import limes_server
 from tests.support.mail_server import MailServer, text_of

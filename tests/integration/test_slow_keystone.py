@@ -10,12 +10,12 @@ import pytest
 import requests
 import yaml
 
+from tests.auth.test_keystone_faults import settings_for
+from tests.kernel.askers import logs_in
 from tests.support.faulty_keystone import token_body
 from tests.support.limes_process import limes_server, run_here
 from tests.support.processes import free_port
 from tests.support.web_server import Answer, Request, web_server
-from tests.unit.auth.test_keystone_faults import settings_for
-from tests.unit.outgoing.askers import logs_in
 
 KNOWN = {"X-Auth-Token": "known"}
 OWN = {"X-Limes-Dashboard": "1"}

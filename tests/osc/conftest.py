@@ -19,9 +19,9 @@ from limes.db.migrate import limes_migrations
 from limes.growth.sample import sample_growth
 from limes.lifetimes.models import LifetimeProject, SubresourceLifetime
 from limes.metering.close import close_days
-from tests.api.commitments import CORES, NOW
 from tests.api.server import serve
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, fill_cloud
+from tests.commitments.commitments import CORES, NOW
 from tests.osc.client import OpenStackClient, User
 from tests.support.clock import FrozenClock
 from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.api.commitments import NOW
 from tests.api.world import BERLIN
+from tests.commitments.commitments import NOW
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 from tests.support.rows import all_rows, changes

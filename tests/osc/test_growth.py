@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.growing import fill_growing
 from tests.api.world import BERLIN, GERMANY
+from tests.autogrow.growing import fill_growing
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, served
 from tests.support.databases import SQLiteDatabases

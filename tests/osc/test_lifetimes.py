@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.api.commitments import NOW
+from tests.commitments.commitments import NOW
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 

@@ -13,7 +13,7 @@ LONG_FOLDERS = frozenset({"hosts", "faults", "soak"})
 """All of their tests are long: several hosts, kills and hangs, mixed load."""
 
 PROCESS_FOLDERS = frozenset(
-    {"backends", "concurrency", "importer", "install", "integration", "osc", "prometheus", "web", "worker"}
+    {"backends", "concurrency", "importer", "install", "integration", "osc", "prometheus", "worker"}
 )
 """Most of their tests start processes of Limes, or servers that other services are played by."""
 

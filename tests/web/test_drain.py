@@ -11,7 +11,7 @@ import requests
 from tests.support.processes import children_of, eventually
 from tests.web.house import PLACEMENT, TOKEN, running
 
-pytestmark = [pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 LIST = f"GET /resource_providers HTTP/1.1\r\nHost: x\r\nX-Auth-Token: {TOKEN}\r\n\r\n".encode()
 
 

@@ -14,7 +14,7 @@ from tests.support.levels import few_of
 from tests.support.processes import children_of, eventually
 from tests.web.house import PLACEMENT, TOKEN, running
 
-pytestmark = [pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(500)]
 
 SLOW_START = """
 import os, sys, time

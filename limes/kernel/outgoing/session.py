@@ -1,7 +1,7 @@
 """Sessions for requests to other servers: plain ones, and those of keystoneauth1.
 
 All requests to Keystone, backends and other Placements go through these, so redirects and endless answers are handled
-here. `tests/unit/outgoing/test_one_place.py` refuses other ways to make a request.
+here. `tests/kernel/test_one_place.py` refuses other ways to make a request.
 
 Answers have a deadline. The timeouts of `requests` are between two bytes: a server that sends a header or a byte of the
 body now and then would hold a thread for ever. Here, each read waits for what is left of the time for the whole answer.
