@@ -17,6 +17,8 @@ from typing import Any
 
 import grimp
 
+from limes.app.features import FEATURES
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = {
     "limes": ROOT / "limes",
@@ -202,6 +204,19 @@ def cycles() -> Iterator[str]:
                 yield f"{one} <-> {other}"
 
 
+def shared_files(feature: str) -> list[str]:
+    """The files outside of features that name this one: what a new one like it is added to."""
+    graph, own = grimp.build_graph("limes", cache_dir=None), {f"limes.{each}" for each in FEATURES}
+    naming = {
+        importer
+        for module in graph.modules
+        if module.startswith(f"limes.{feature}.")
+        for importer in graph.find_modules_that_directly_import(module)
+    }
+    others = [module for module in naming if ".".join(module.split(".")[:2]) not in own and "importer" not in module]
+    return ["pyproject.toml", "limes/app/features.py", *(f"{module.replace('.', '/')}.py" for module in sorted(others))]
+
+
 def main() -> None:
     """Prints the figures, each with its target if it has one; with the argument `floors`, the table of packages."""
     if sys.argv[1:] == ["floors"]:
@@ -217,6 +232,7 @@ def main() -> None:
         ("lines", sum(lines), 66_000),
         ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 60_000),
         ("lines of composition", lines_below("limes/app/composition"), 1_200),
+        ("shared files that name a feature (metering)", len(shared_files("metering")), 3),
         ("imports in % of lines", f"{100 * import_lines() / parsed:.1f}", MOST_IMPORTS),
         ("median lines of a file", f"{statistics.median(lines):g}", None),
         (f"files of {SHORT} lines or less", sum(count <= SHORT for count in lines), None),

@@ -5,7 +5,7 @@ where it needs them:
 
 - `models`: its tables.
 - `routes`: `SECTIONS`, its part of the table of requests, and `RULES`, the policy rules that these name.
-- `jobs`: `JOBS`, what collectors do at regular intervals.
+- `jobs`: `JOBS`, what collectors do at regular intervals, and `LISTENERS`, which make what is called with each scrape.
 - `metrics`: `GAUGES`, what all processes show alike.
 - `checks`: `CHECKS`, what `limes doctor` examines in the database.
 

@@ -1,6 +1,6 @@
-"""What collectors do at regular intervals."""
+"""What collectors do at regular intervals, and with each scrape."""
 
-from limes.growth.sample import JOB, sample_growth
+from limes.growth.sample import JOB, sample_growth, sample_project
 from limes.projects.claims import PeriodicJob
 
 JOBS = (
@@ -12,3 +12,5 @@ JOBS = (
         "Runs of the job that samples usage, quota, commitments and capacity",
     ),
 )
+
+LISTENERS = (lambda limes: sample_project,)

@@ -1,7 +1,12 @@
-"""What collectors do at regular intervals."""
+"""What collectors do at regular intervals, and with each scrape."""
 
-from limes.lifetimes.record import clean_up_lifetimes
+from functools import partial
+
+from limes.app.context import Limes
+from limes.lifetimes.record import clean_up_lifetimes, record_lifetimes
+from limes.lifetimes.rules import followed_resources
 from limes.projects.claims import PeriodicJob
+from limes.projects.scrapes import Listener
 
 JOBS = (
     PeriodicJob(
@@ -12,3 +17,12 @@ JOBS = (
         "Runs of the job that deletes old lifetimes of subresources",
     ),
 )
+
+
+def _recording(limes: Limes) -> Listener:
+    return partial(
+        record_lifetimes, of=followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources)
+    )
+
+
+LISTENERS = (_recording,)

@@ -1,6 +1,7 @@
-"""What collectors do at regular intervals."""
+"""What collectors do at regular intervals, and with each scrape."""
 
 from limes.metering.close import close_days
+from limes.metering.usage import meter_usage
 from limes.projects.claims import PeriodicJob
 
 JOBS = (
@@ -12,3 +13,5 @@ JOBS = (
         "Runs of the job that keeps the account of usage and commitments",
     ),
 )
+
+LISTENERS = (lambda limes: meter_usage,)

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Page
 
+from limes.app.features import entries
+from limes.app.models import MODELS, ON_POSTGRESQL
 from limes.app.routes import ROUTES, RULES
 from limes.backends.loader import Plugins
 from limes.placement.routes import rules as placement_rules
@@ -130,6 +132,11 @@ def test_the_reference_has_everything_that_there_is(site: Path) -> None:
     ] == []
     text = reference("policy")
     assert [rule.name for rule in (*RULES, *placement_rules(True)) if f"| `{rule.name}` |" not in text] == []
+    text = reference("tables")
+    tables = [model._meta.table_name for model in (*MODELS, *ON_POSTGRESQL)]  # type: ignore[attr-defined]
+    assert [name for name in tables if f"### {name}\n" not in text] == []
+    text = reference("jobs")
+    assert [job.name for job in entries("jobs", "JOBS") if f"| `{job.name}` |" not in text] == []
     text = reference("plugins")
     assert [name for name in Plugins().names if f"\n## `{name}`\n" not in text] == []
     text = reference("openstack-commands")

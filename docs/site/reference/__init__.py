@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from reference import alerts, api, commands, examples, plugins, policy
+from reference import alerts, api, commands, examples, jobs, plugins, policy, tables
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "api": api.render,
     "commands": commands.render_limes,
     "openstack-commands": commands.render_openstack,
     "policy": policy.render,
+    "tables": tables.render,
+    "jobs": jobs.render,
     "plugins": plugins.render,
     "alerts": alerts.render,
     "examples": examples.render,

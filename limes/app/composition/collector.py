@@ -18,11 +18,8 @@ from limes.collector import follow_configuration, metrics, runner, scrape_capaci
 from limes.collector.loop import ClockWatch, Job, counted
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
-from limes.growth.sample import sample_project
 from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.system import Clock, Jitter, RandomJitter, SystemClock
-from limes.lifetimes import record, rules
-from limes.metering.usage import meter_usage
 from limes.notifications.deliver import DeliverEvents
 from limes.notifications.metrics import AuditCounters
 from limes.projects.claims import PeriodicJob, run_if_due
@@ -106,8 +103,7 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
 
 
 def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Counters) -> Iterator[Job]:
-    followed = rules.followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources)
-    listeners: list[Listener] = [meter_usage, partial(record.record_lifetimes, of=followed), sample_project]
+    listeners: list[Listener] = [make(limes) for make in entries("jobs", "LISTENERS")]
     share = max(1, limes.settings.collector.threads // max(1, len(services)))
     threads = {entry.service_type: entry.threads or share for entry in limes.settings.services}
     scrapes, pushes = counters["limes_resource_scrapes"], counters["limes_quota_pushes"]
