@@ -18,6 +18,8 @@ from typing import Any
 import grimp
 
 from limes.app.features import FEATURES
+from limes.app.features import files as feature_files
+from limes.web.call import Html
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {
@@ -204,6 +206,23 @@ def cycles() -> Iterator[str]:
                 yield f"{one} <-> {other}"
 
 
+def folders_of_requests() -> int:
+    """In how many folders the handlers, bodies and answers of one feature's requests are, at most."""
+    return max(
+        len(
+            {
+                part.__module__.split(".")[1]
+                for table in file.SECTIONS.values()
+                for operations in table.values()
+                for operation in operations.values()
+                for part in (operation.handler, operation.body, *operation.answers.values())
+                if getattr(part, "__module__", "").startswith("limes.") and part is not Html
+            }
+        )
+        for file in feature_files("routes")
+    )
+
+
 def shared_files(feature: str) -> list[str]:
     """The files outside of features that name this one: what a new one like it is added to."""
     graph, own = grimp.build_graph("limes", cache_dir=None), {f"limes.{each}" for each in FEATURES}
@@ -232,6 +251,7 @@ def main() -> None:
         ("lines", sum(lines), 66_000),
         ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 60_000),
         ("lines of composition", lines_below("limes/app/composition"), 1_200),
+        ("folders of one feature's requests", folders_of_requests(), 1),
         ("shared files that name a feature (metering)", len(shared_files("metering")), 3),
         ("imports in % of lines", f"{100 * import_lines() / parsed:.1f}", MOST_IMPORTS),
         ("median lines of a file", f"{statistics.median(lines):g}", None),

@@ -2,17 +2,16 @@
 
 from limes.api import call, levels, policy
 from limes.collector import handlers
-from limes.reports.project_answers import NewDomainsAnswer, NewProjectsAnswer
 
 SECTIONS = {
     "domains": {
         "/v1/domains/discover": call.POST(
-            handlers.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None}
+            handlers.discover_domains, "domain:discover", {202: handlers.NewDomainsAnswer, 204: None}
         )
     },
     "projects": {
         f"{levels.DOMAIN}/projects/discover": call.POST(
-            handlers.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
+            handlers.discover_projects, "project:discover", {202: handlers.NewProjectsAnswer, 204: None}, (404,)
         ),
         f"{levels.PROJECT}/sync": call.POST(handlers.sync, "project:sync", {202: None}, (404,)),
     },

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import structs
 from pydantic import Field
 
-from limes.api.answers import Id, Link, Named, TemporaryQuota, render_temporary
+from limes.api.answers import Link, Named, TemporaryQuota, render_temporary
 from limes.backends import base, calls
 from limes.catalog.catalog import Behavior, Ref, ResourceDef, Selection, ServiceDef
 from limes.kernel.validation.shape import Amount, Shape, Time
@@ -173,18 +173,6 @@ class AllProjectsAnswer(Shape):
 
     projects: list[PlacedProject]
     projects_links: list[Link] | None = None
-
-
-class NewDomainsAnswer(Shape):
-    """Domains that were not known before."""
-
-    new_domains: list[Id]
-
-
-class NewProjectsAnswer(Shape):
-    """Projects that were not known before."""
-
-    new_projects: list[Id]
 
 
 class _Column(NamedTuple):
