@@ -27,11 +27,8 @@ def configuration_warnings(settings: Settings, cluster: Cluster) -> Iterator[str
     for capacitor in settings.capacitors:
         try:
             reported[capacitor.id] = list(cluster.backends.capacity[capacitor.id].resources())
-        except (
-            errors.BackendError,
-            ClientException,
-        ):  # it has to be asked for them, and does not answer: the doctor says so
-            reported[capacitor.id] = None
+        except (errors.BackendError, ClientException):
+            reported[capacitor.id] = None  # it has to be asked for them, and does not answer: the doctor says so
     yield from _unmatched(settings, catalog)
     yield from _capacitors(settings, catalog, reported)
     yield from _distribution(settings, catalog, reported)
