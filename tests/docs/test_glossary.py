@@ -43,7 +43,7 @@ def names() -> dict[str, list[str]]:
     return {
         "requests": [re.sub(r"{\w+}", "", path) for path in ROUTES],
         "policy rules": [rule.name for rule in RULES],
-        "tables": [model._meta.table_name for model in (*MODELS, *ON_POSTGRESQL)],  # type: ignore[attr-defined]
+        "tables": [model._meta.table_name for model in (*MODELS, *ON_POSTGRESQL)],
         "settings": [row[0].strip("`") for row in rows_of_model(Settings)],
         "jobs": [job.name for job in entries("jobs", "JOBS")],
         "counters": [job.counter for job in entries("jobs", "JOBS")],

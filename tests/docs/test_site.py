@@ -133,7 +133,7 @@ def test_the_reference_has_everything_that_there_is(site: Path) -> None:
     text = reference("policy")
     assert [rule.name for rule in (*RULES, *placement_rules(True)) if f"| `{rule.name}` |" not in text] == []
     text = reference("tables")
-    tables = [model._meta.table_name for model in (*MODELS, *ON_POSTGRESQL)]  # type: ignore[attr-defined]
+    tables = [model._meta.table_name for model in (*MODELS, *ON_POSTGRESQL)]
     assert [name for name in tables if f"### {name}\n" not in text] == []
     text = reference("jobs")
     assert [job.name for job in entries("jobs", "JOBS") if f"| `{job.name}` |" not in text] == []
