@@ -15,7 +15,7 @@ from limes.kernel.errors import BadRequest
 
 Deps = TypeVar("Deps")
 _ANYBODY = Identity(user_id="")
-_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
+_EXPECTED = {"model_type": "expected an object", "dict_type": "expected an object", "tuple_type": "expected a list"}
 
 
 @dataclass(slots=True)
