@@ -140,6 +140,7 @@ class ProjectRights(Shape):
     show_requests: Annotated[bool, Needs("project:show_requests"), _MORE_QUOTA]
     request_quota: Annotated[bool, Needs("project:request_quota")]
     decide_requests: Annotated[bool, Needs("project:decide_requests"), _MORE_QUOTA]
+    set_labels: Annotated[bool, Needs("project:set_labels")]
     set_bursting: Annotated[bool, Needs("project:edit")]
     buy_commitments: Annotated[bool, Needs("project:edit")]
     plan_commitments: Annotated[bool, Needs("project:edit")]

@@ -24,6 +24,7 @@ FEATURES = (
     "projects",
     "reports",
     "quota",
+    "labels",
     "autogrow",
     "collector",
     "usage",

@@ -4,8 +4,9 @@ from collections.abc import Generator
 
 from limes.api import parameters, preconditions
 from limes.api.call import Call
-from limes.api.parameters import MAX_LIMIT, Flag, Header, WholeNumber
+from limes.api.parameters import MAX_LIMIT, Flag, Header, Names, WholeNumber
 from limes.catalog.catalog import Ref, Selection
+from limes.labels import rules as labels
 from limes.reports import (
     attention,
     attention_answers,
@@ -26,6 +27,7 @@ FULLEST = WholeNumber("limit", "Maximum number of results, fullest first.", 1, M
 EXPIRING = WholeNumber("limit", "Maximum number of results, the first to end first.", 1, MAX_LIMIT, 100)
 ALERTS = WholeNumber("limit", "Maximum number of results, critical ones first.", 1, MAX_LIMIT, 100)
 
+LABEL = Names("label", "Only projects with this label: `key` or `key:value`. If repeated, projects have all of them.")
 DETAIL = Flag("detail", "Show subresources and subcapacities, too.")
 PREVIEW = Header("X-Limes-V2-API-Preview", "With `per-az`, resources have a breakdown by availability zone.")
 
@@ -101,13 +103,23 @@ def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
     context, selection, page = render_context(call), call.selection(), call.page()
     reports = projects.report_projects_of_domain(
-        call.limes, call.params["domain_id"], _details(context, selection), page
+        call.limes, call.params["domain_id"], _details(context, selection), page, _wanted_labels(call)
     )
     renderer = answers.ProjectRenderer(context, selection)
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
     return Answer(data=b"".join([b'{"projects":[', *parts, b"]", tail, b"}\n"]))
+
+
+def _wanted_labels(call: Call) -> set[labels.Wanted]:
+    found = [labels.read_wanted(text) for text in LABEL.of(call.req) or ()]
+    wanted = {each for each in found if each is not None}
+    if None in found:
+        raise LABEL.refuse(f"key or key:value, where a key is {labels.KEY}")
+    if len(wanted) > labels.MOST:
+        raise LABEL.refuse(f"at most {labels.MOST} different ones")
+    return wanted
 
 
 def list_all(call: Call) -> Answer:

@@ -1,7 +1,7 @@
 """Quota and usage of projects: of one, of a domain's, and of all."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +11,8 @@ from limes.catalog.catalog import Page, Ref, Selection
 from limes.catalog.queries import all_ids
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
+from limes.labels import queries as labels
+from limes.labels.rules import Wanted
 from limes.projects import queries as projects
 from limes.projects import scope
 from limes.projects.queries import ProjectRow, these
@@ -67,14 +69,18 @@ class ProjectReport:
 
 @snapshot
 def report_projects_of_domain(
-    limes: Limes, domain_uuid: str, details: ProjectDetails, page: Page | None = None
+    limes: Limes, domain_uuid: str, details: ProjectDetails, page: Page | None = None, wanted: Collection[Wanted] = ()
 ) -> list[ProjectReport]:
-    """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
-    rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
+    """Returns all projects of a domain that have these labels, or a page of them, in the order of their UUIDs. Raises
+    `NotFound`."""
+    if wanted:
+        rows = labels.projects_with(limes.engine, domain_uuid, wanted, *(page or ()))
+    else:
+        rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
     if not rows:
         scope.find_domain(limes.engine, domain_uuid)
         return []
-    return _read(limes, rows, details, rows[0].domain_id, None if page is None else [row.id for row in rows])
+    return _read(limes, rows, details, rows[0].domain_id, [row.id for row in rows] if wanted or page else None)
 
 
 def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> list[ProjectReport]:

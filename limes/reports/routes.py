@@ -93,7 +93,11 @@ SECTIONS = {
             reports.list_all, "cluster:list_projects", {200: answers.AllProjectsAnswer}, (), _PAGED_REPORT
         ),
         f"{DOMAIN}/projects": GET(
-            reports.list_of_domain, "project:list", {200: answers.ProjectsAnswer}, (404,), _PAGED_REPORT
+            reports.list_of_domain,
+            "project:list",
+            {200: answers.ProjectsAnswer},
+            (404,),
+            (*_PAGED_REPORT, reports.LABEL),
         ),
         PROJECT: GET(
             reports.show_project,

@@ -83,6 +83,7 @@ def _of_queries(tour: Tour) -> Refusals:
         ("/v1/subresources", "from=2026-01-09&until=2026-01-08"),
         ("/v1/commitments", "changed_since=2026-01-09&changed_until=2026-01-08"),
         ("/v1/commitments", "status=lost"),
+        (f"{DOMAIN}/projects", "label=env&label=Env:prod"),
         ("/v1/quota-requests", "status=lost"),
         ("/v1/quota-requests", "level=cloud"),
         ("/v1/quota-requests", "passed_on=perhaps"),
@@ -105,6 +106,8 @@ def _of_bodies(tour: Tour) -> Refusals:
     yield "PUT", PROJECT, {"project": both}, {}
     yield "PUT", PROJECT, {"project": {"quota_set": "no-such"}}, {}
     yield "PUT", PROJECT, {"project": {"services": [{"type": "compute", "until": 5, "resources": []}]}}, {}
+    for labels in ([], {"env": 1}, {"Env": "prod", "": ""}, {"env": "\n"}):
+        yield "PUT", f"{PROJECT}/labels", {"labels": labels}, {}
     for settings in (
         {"kinds": [{"kind": "no-such", "sent": False}]},
         {"kinds": [{"kind": "quota_used", "sent": False}, {"kind": "quota_used", "sent": True}]},

@@ -37,6 +37,7 @@ REQUESTS = [
     ("project", "decide_requests", "POST", f"{PROJECT}/quota-requests/4711/approve"),
     ("project", "show_history", "GET", f"{PROJECT}/history"),
     ("project", "sync", "POST", f"{PROJECT}/sync"),
+    ("project", "set_labels", "PUT", f"{PROJECT}/labels"),
     ("project", "buy_commitments", "POST", f"{PROJECT}/commitments/new"),
     ("project", "plan_commitments", "POST", f"{PROJECT}/commitments/plan"),
     ("project", "change_commitments", "POST", f"{PROJECT}/commitments/4711/renew"),

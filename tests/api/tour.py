@@ -60,6 +60,7 @@ VALUES = {
     "above": "10",
     "since": "1",
     "limit": "2",
+    "label": "env:prod",
     "detail": "",
     "history": "",
 }
@@ -233,7 +234,8 @@ def request_quotas(tour: Tour) -> None:
 
 
 def do_the_rest(tour: Tour) -> None:
-    """Settings of mail, and jobs that somebody asks for."""
+    """Labels, settings of mail, and jobs that somebody asks for."""
+    tour.go("PUT", f"{PROJECT}/labels", {"labels": {"owner": "web team", "env": "prod"}})
     tour.go("PUT", MAIL_SETTINGS, {"mail_settings": {"kinds": [{"kind": "quota_used", "sent": False}]}})
     tour.go("POST", "/v1/notifications/unsubscribe", query=NEEDED["/unsubscribe"])
     for path in ("/v1/domains/discover", f"{DOMAIN}/projects/discover", f"{PROJECT}/sync"):
