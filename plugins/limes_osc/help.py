@@ -57,7 +57,9 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "project discover": ("--domain acme",),
     "project explain": ("shop --resource compute/cores",),
     "project history": ("shop --resource compute/cores --limit 20",),
-    "project list": ("--domain acme --resource compute/cores", "--all-domains --long"),
+    "project label list": ("shop",),
+    "project label set": ("shop --label env=prod --label 'owner=web team'", "shop --clear"),
+    "project list": ("--domain acme --resource compute/cores", "--all-domains --long", "--label env:prod"),
     "project set": (
         "shop --set compute/cores=50 --set compute/ram=100GiB",
         "shop --set compute/cores=+10% --until 2027-01-31",

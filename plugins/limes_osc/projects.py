@@ -71,17 +71,25 @@ _add_whose = base.exclusive(
 class ListProjects(reports.LimesReport):
     """List quota and usage of a domain's projects"""
 
-    options = [_add_whose, *reports.REPORT, *base.PAGING]
+    options = [
+        _add_whose,
+        base.repeated("--label", metavar="<key>[:<value>]", help="Only projects with this label (may be repeated)"),
+        *reports.REPORT,
+        *base.PAGING,
+    ]
 
     def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
         path, whose = "/projects", dict[str, Cell]()
         if parsed_args.all_domains:
+            if parsed_args.label:
+                raise CommandError("--label does not go with --all-domains")
             whose = {"Domain ID": "report.domain.id", "Domain Name": "report.domain.name"}
         else:
             hint = "--domain, list all projects with --all-domains"
             path = f"{self.scopes.domain_path(parsed_args.domain, hint)}/projects"
         whose |= {"Project ID": "report.id", "Project Name": "report.name"}
-        projects = self.read(parsed_args, path, limit=parsed_args.limit, marker=parsed_args.marker)["projects"]
+        page = {"limit": parsed_args.limit, "marker": parsed_args.marker}
+        projects = self.read(parsed_args, path, label=parsed_args.label, **page)["projects"]
         return self.report(parsed_args, "project", projects, whose)
 
 

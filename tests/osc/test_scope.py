@@ -89,6 +89,7 @@ def test_wrong_roles(member: User) -> None:
         "project list",
         "project list --all-domains",
         "project sync",
+        "project label set --clear",
         "project discover",
         "commitment create compute/cores 1 --az az-one --duration '1 year'",
         "commitment plan compute/cores 1 --az az-one --duration '1 year'",
