@@ -739,6 +739,18 @@ export interface components {
             id: string | null;
             name: string | null;
         };
+        /** @description The labels of a project: values by key, sorted by key. */
+        LabelsAnswer: {
+            labels: {
+                [key: string]: string;
+            };
+        };
+        /** @description All labels that a project shall have: values by key. */
+        LabelsBody: {
+            labels: {
+                [key: string]: string;
+            };
+        };
         /** @description A period in which a subresource was in one AZ with the same billed attributes. */
         Lifetime: {
             /** @description the subresource's; its name if it has no id */
@@ -1080,6 +1092,7 @@ export interface components {
             request_quota: boolean;
             /** @description for more quota */
             decide_requests: boolean;
+            set_labels: boolean;
             set_bursting: boolean;
             buy_commitments: boolean;
             plan_commitments: boolean;
@@ -1719,6 +1732,8 @@ export type Inconsistencies = components['schemas']['Inconsistencies'];
 export type InconsistenciesAnswer = components['schemas']['InconsistenciesAnswer'];
 export type Initiator = components['schemas']['Initiator'];
 export type KeystoneName = components['schemas']['KeystoneName'];
+export type LabelsAnswer = components['schemas']['LabelsAnswer'];
+export type LabelsBody = components['schemas']['LabelsBody'];
 export type Lifetime = components['schemas']['Lifetime'];
 export type LifetimesAnswer = components['schemas']['LifetimesAnswer'];
 export type LimitForecast = components['schemas']['LimitForecast'];

@@ -6,6 +6,7 @@ import type { Commitment } from "../api/schema";
 import { type Change, clientCommand, curlCommand } from "./change";
 import * as commitments from "./commitments";
 import { boundingGrowth } from "./growth";
+import { settingLabels } from "./labels";
 import { refreshing, switchingBursting } from "./project";
 import { settingQuotas } from "./quota";
 import { asking, stepping } from "./requests";
@@ -59,6 +60,13 @@ describe("the command of the client", () => {
   });
 
   it("for new figures", () => expect(client(refreshing(AT))).toBe("project sync p1 --domain d1"));
+
+  it("for labels", () => {
+    const some = { env: "prod", owner: "web team", empty: "" };
+    expect(client(settingLabels(AT, some))).toBe("project label set p1 --domain d1 --label env=prod --label 'owner=web team' --label empty=");
+    expect(client(settingLabels(AT, {}))).toBe("project label set p1 --domain d1 --clear");
+    expect(curl(settingLabels(AT, { env: "prod" }))).toContain(`/v1/domains/d1/projects/p1/labels -H "X-Auth-Token: $OS_TOKEN"`);
+  });
 
   it("for quota that grows by itself", () => {
     const ref = { service: "compute", name: "ram" };

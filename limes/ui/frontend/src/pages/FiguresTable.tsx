@@ -5,7 +5,9 @@ import type { Domain, Project } from "../api/schema";
 import { Content, Failure } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
+import { readFilter } from "../labels/entries";
 import { useChoice } from "../lib/address";
+import { useDebounced } from "../lib/load";
 import { remember } from "../lib/names";
 import { usePages } from "../lib/pages";
 import type { Place } from "../lib/paths";
@@ -21,6 +23,8 @@ interface Props<Item> {
   caption: string;
   columns: Column<Row>[];
   rowOf: (item: Item) => Row;
+  /** Whether the list can be filtered by a label. */
+  hasLabels?: boolean;
 }
 
 export function FiguresTable<Item extends Domain | Project>(props: Props<Item>) {
@@ -32,13 +36,16 @@ export function FiguresTable<Item extends Domain | Project>(props: Props<Item>) 
   );
 }
 
-function Table<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf, all }: Props<Item> & { all: [ResourceInfo, ...ResourceInfo[]] }) {
+function Table<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf, hasLabels = false, all }: Props<Item> & { all: [ResourceInfo, ...ResourceInfo[]] }) {
   const { resource, picker } = useResource(all);
   const [wanted, setWanted] = useChoice("search", "");
+  const [typed, setTyped] = useChoice("label", "");
+  const filter = readFilter(hasLabels ? typed : "");
+  const label = useDebounced(filter.label);
   const pages = usePages<Item, Row>({
     path,
     list,
-    query: { service: resource.service, resource: resource.name },
+    query: { service: resource.service, resource: resource.name, label },
     headers: PER_AZ,
     arrived: remember,
     rowOf,
@@ -52,6 +59,17 @@ function Table<Item extends Domain | Project>({ of, path, list, caption, columns
       <div class="tools">
         {picker}
         <Field label="Search" name="search" type="search" value={wanted} onInput={setWanted} />
+        {hasLabels && (
+          <Field
+            label="Label"
+            name="label"
+            type="search"
+            value={typed}
+            isInvalid={filter.problem !== undefined}
+            hint={filter.problem}
+            onInput={setTyped}
+          />
+        )}
         <p class="muted" role="status">
           {pages.isComplete ? count(rows.length, pages.rows.length) : `Loading… ${pages.rows.length} so far`}
         </p>
@@ -63,7 +81,7 @@ function Table<Item extends Domain | Project>({ of, path, list, caption, columns
         rowKey={(row) => row.id}
         order={{ key: "share", isDescending: true }}
         isComplete={pages.isComplete}
-        empty={pages.isComplete && <p class="empty">Nothing matches this name.</p>}
+        empty={pages.isComplete && <p class="empty">{label ? "No project matches." : "Nothing matches this name."}</p>}
       />
       {dialog}
     </>

@@ -10,6 +10,7 @@ import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { selected, Services, type Shown, SHOWN } from "../components/Services";
 import { OpenGrowthDialog } from "../growth/GrowthActions";
+import { ProjectLabels } from "../labels/ProjectLabels";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf } from "../lib/names";
@@ -60,6 +61,7 @@ export default function Overview() {
       actions={actions}
     >
       <WhoAsks at={at} />
+      {level === "project" && !report.error && <ProjectLabels key={pagePath(at)} at={at} />}
       {!report.error && <Attention key={pagePath(at)} at={at} report={report.data} />}
       <Content of={report}>{(data) => <Resources report={data} changed={report.reload} />}</Content>
     </Page>

@@ -22,6 +22,7 @@ export default function Projects() {
         caption={domain ? `Projects of ${nameOf(domain)}` : "Projects of all domains"}
         columns={domain ? OF_A_DOMAIN : OF_ALL}
         rowOf={(one) => projectRow(one, domain)}
+        hasLabels={domain !== undefined}
       />
     </Page>
   );
