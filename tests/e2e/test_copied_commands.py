@@ -94,6 +94,23 @@ def test_quota(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., st
 
 @pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
+def test_labels(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
+    path = f"/v1/{QUOTA}/labels"
+    cloud.request("PUT", path, json={"labels": {"env": "prod"}})
+    page = open_as(ANALYTICS_ADMIN, f"/ui/{QUOTA}?do=labels")
+    for value, labels in (("it's $HOME", {"env": "it's $HOME"}), (None, {})):
+        page.reload()
+        dialog = page.get_by_role("dialog")
+        if value is None:
+            dialog.get_by_role("button", name="Remove label env").click()
+        else:
+            dialog.get_by_label("Value").fill(value)
+        paste(copied(page, tool), ANALYTICS_ADMIN)
+        assert cloud.request("GET", path).json() == {"labels": labels}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_purchase_now_and_later(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str
 ) -> None:

@@ -23,7 +23,7 @@ export function ProjectLabels({ at }: { at: Place }) {
       {entries.length > 0 && (
         <ul class="actions">
           {entries.map(([key, value]) => (
-            <li key={key} class="tag quiet">
+            <li key={key} class="tag quiet" title={textOf(key, value)}>
               <Label of={at} label={[key, value]} isLink={rights?.domain.list_projects ?? false} />
             </li>
           ))}
@@ -41,12 +41,14 @@ export function ProjectLabels({ at }: { at: Place }) {
   );
 }
 
+const textOf = (key: string, value: string): string => (value ? `${key}: ${value}` : key);
+
 function Label({ of, label: [key, value], isLink }: { of: Place; label: [string, string]; isLink: boolean }) {
-  const text = value ? `${key}: ${value}` : key;
+  const text = textOf(key, value);
   if (!isLink) return <>{text}</>;
   const query = new URLSearchParams({ label: filterOf(key, value) });
   return (
-    <a href={`${pagePath({ domain: of.domain }, "/projects")}?${query}`} title={`Projects with the label ${text}`}>
+    <a href={`${pagePath({ domain: of.domain }, "/projects")}?${query}`}>
       {text}
     </a>
   );

@@ -48,5 +48,5 @@ export const filterOf = (key: string, value: string): string => `${key}:${value}
 export function readFilter(text: string): { label?: string; problem?: string } {
   if (text.trim() === "") return {};
   const [key = "", ...value] = text.trim().split(":");
-  return KEY.test(key) ? { label: [key, ...value].join(":") } : { problem: `key or key:value, where a key is ${KEY_HINT}` };
+  return KEY.test(key) ? { label: [key, ...value].join(":") } : { problem: "Expected: key or key:value" };
 }
