@@ -1,19 +1,41 @@
-"""The labels of a project."""
+"""The labels of a project: what requests bring and what is answered."""
 
+from collections.abc import Mapping
+
+from pydantic import StrictStr
+
+from limes.api.bodies import StrictBody
 from limes.api.call import Call
-from limes.labels import answers, bodies, store
+from limes.kernel.validation.shape import Shape
+from limes.labels import labels
 from limes.projects.scope import find
 from limes.web.call import Answer
 
 
+class LabelsBody(StrictBody):
+    """All labels that a project shall have: values by key."""
+
+    labels: dict[StrictStr, StrictStr]
+
+
+class LabelsAnswer(Shape):
+    """The labels of a project: values by key, sorted by key."""
+
+    labels: dict[str, str]
+
+
 def show_labels(call: Call) -> Answer:
     """Shows the labels of a project."""
-    return Answer(document=answers.render_labels(store.labels_of(call.limes, call.place)))
+    return _answer(labels.labels_of(call.limes, call.place))
 
 
 def set_labels(call: Call) -> Answer:
     """Replaces all labels of a project: 200, with the new ones."""
     find(call.engine, call.place)
-    labels = call.body(bodies.LabelsBody).labels
-    store.replace_labels(call.as_caller(), call.place, labels)
-    return Answer(document=answers.render_labels(labels))
+    wanted = call.body(LabelsBody).labels
+    labels.replace_labels(call.as_caller(), call.place, wanted)
+    return _answer(wanted)
+
+
+def _answer(found: Mapping[str, str]) -> Answer:
+    return Answer(document=LabelsAnswer(labels=dict(sorted(found.items()))))

@@ -7,7 +7,7 @@ from limes.projects.models import Project
 
 
 class ProjectLabel(BaseModel):
-    """A label. Those of a project are written under the lock on its row in `projects` (`limes.labels.store`)."""
+    """A label. Those of a project are written under the lock on its row in `projects` (`limes.labels.labels`)."""
 
     project = peewee.ForeignKeyField(Project, on_delete="CASCADE", index=False)
     key = peewee.TextField()

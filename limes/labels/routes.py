@@ -3,14 +3,14 @@
 from limes.api import policy
 from limes.api.call import GET, PUT
 from limes.api.levels import PROJECT
-from limes.labels import answers, bodies, handlers
+from limes.labels import handlers
 
-_ANSWER = {200: answers.LabelsAnswer}
+_ANSWER = {200: handlers.LabelsAnswer}
 
 SECTIONS = {
     "projects": {
         f"{PROJECT}/labels": GET(handlers.show_labels, "project:show", _ANSWER, (404,))
-        | PUT(handlers.set_labels, "project:set_labels", _ANSWER, (404, 422), body=bodies.LabelsBody)
+        | PUT(handlers.set_labels, "project:set_labels", _ANSWER, (404, 422), body=handlers.LabelsBody)
     }
 }
 

@@ -11,7 +11,7 @@ from limes.catalog.catalog import Page, Ref, Selection
 from limes.catalog.queries import all_ids
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
-from limes.labels import queries as labels
+from limes.labels import labels
 from limes.labels.rules import Wanted
 from limes.projects import queries as projects
 from limes.projects import scope

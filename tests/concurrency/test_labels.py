@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from limes.labels.store import labels_of, replace_labels
+from limes.labels.labels import labels_of, replace_labels
 from limes.projects.scope import Place
 from tests.api.world import BERLIN, DRESDEN, GERMANY, make_world
 from tests.concurrency.test_quota import at_once
