@@ -31,7 +31,19 @@ class QuotaHistory(BaseModel):
 
     class Meta:
         table_name = "quota_history"
-        indexes = ((("domain_uuid", "project_uuid", "number"), False),)
+        indexes = (
+            (("domain_uuid", "project_uuid", "number"), False),
+            (("domain_uuid", "project_uuid", "at", "number"), False),
+            (("domain_uuid", "at", "number"), False),
+            (("at", "number"), False),
+        )
+
+
+QuotaHistory.add_index(
+    QuotaHistory.index(
+        QuotaHistory.at, QuotaHistory.number, name="quota_history_by_users", where=SQL("initiator_id <> ''")
+    )
+)  # of the very many changes, those that people have made are few
 
 
 class TemporaryQuota(BaseModel):
