@@ -78,7 +78,7 @@ def _places(uuid: Any, uuids: Collection[str] | None) -> list[Any]:
 
 def _times(model: Any, source: int, wanted: Wanted) -> list[Any]:
     """Conditions on the time, and on what earlier pages have shown."""
-    found = []
+    found = [model.number > 0]  # there is always a condition
     if wanted.since is not None:
         found.append(model.at >= wanted.since)
     if wanted.until is not None:

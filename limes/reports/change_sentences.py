@@ -83,7 +83,7 @@ def _of_quota(catalog: Catalog, row: HistoryRow, place: str) -> str:
     if row.old is None or row.old < 0 or row.new < 0:
         return f"{who} set {subject} to {new} (it was {old})."
     if row.old == row.new:
-        return f"{who} kept {subject} at {new}."
+        return f"{who} left {subject} at {new}."
     return f"{who} {'raised' if row.new > row.old else 'lowered'} {subject} from {old} to {new}."
 
 

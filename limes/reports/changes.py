@@ -77,6 +77,9 @@ def stream_changes(limes: Limes, place: Place, wanted: Wanted) -> Generator[list
 def list_quota_changes(limes: Limes, place: Place, wanted: Wanted, before: int, limit: int) -> list[NumberedChange]:
     """Returns at most `limit` changes of quotas with a number below `before`: of a project, or of a domain itself.
     Raises `NotFound`."""
+    if wanted.refs is not None and not wanted.refs:
+        find(limes.engine, place)
+        return []
     wanted = replace(_within(limes, place, wanted), kinds=[*What], projects=[place.project_uuid])
     for at, number in queries.place_of_number(limes.engine, before):
         position = Position(at, 0, before if number == before else number + 1)
