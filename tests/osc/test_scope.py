@@ -93,6 +93,7 @@ def test_wrong_roles(member: User) -> None:
         "commitment create compute/cores 1 --az az-one --duration '1 year'",
         "commitment plan compute/cores 1 --az az-one --duration '1 year'",
         "alert list --all-domains",
+        "change list --all-domains",
         "inconsistency list",
         "scrape error list",
     ):
@@ -166,6 +167,7 @@ clouds:
         "forecast list",
         "subresource lifetime list",
         "alert list",
+        "change list",
         "request list",
     ],
 )
