@@ -31,7 +31,7 @@ def test_what_changed_and_by_whom_in_two_clicks(open_as: OpenPage, cloud: Dashbo
     page.get_by_label("What").select_option("commitment")
     expect(page.get_by_text("lowered the quota")).to_have_count(0)
     page.get_by_label("What").select_option("")
-    page.get_by_label("Who").fill("nobody of this name")
+    page.get_by_label("Who (name or id)").fill("nobody of this name")
     expect(page.get_by_text("Nothing was changed in this time, as far as the filters go.")).to_be_visible()
 
 
@@ -43,7 +43,7 @@ def test_a_cloud_admin_goes_from_the_cloud_to_a_person(open_as: OpenPage, cloud:
     person = row.get_by_title("All changes by this user")
     name = person.inner_text()
     person.click()
-    expect(page.get_by_label("Who")).not_to_have_value("")
+    expect(page.get_by_label("Who (name or id)")).not_to_have_value("")
     expect(page.get_by_title("All changes by this user").first).to_have_text(name)
     page.get_by_role("row").filter(has_text="shop").get_by_role("link", name="shop", exact=True).first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Changes shop")

@@ -36,7 +36,7 @@ export default function Changes() {
         <Select label="When" value={period} options={PERIODS} choose={(value) => change({ period: value === "recent" ? undefined : value })} />
         <Select label="What" value={kind} options={[{ value: "", title: "All kinds" }, ...kinds]} choose={(value) => change({ kind: value })} />
         <Select label="Resource" value={chosen} options={[{ value: "", title: "All resources" }, ...resources]} choose={(value) => change({ resource: value })} />
-        <Field label="Who" name="person" type="search" value={person} onInput={(value) => change({ person: value })} hint="Name or id of a user" />
+        <Field label="Who (name or id)" name="person" type="search" value={person} onInput={(value) => change({ person: value })} />
         <p class="muted" role="status">
           {log.list && `${log.hasMore ? "the newest " : ""}${counted(log.list.length, "change")}`}
         </p>
@@ -98,6 +98,7 @@ function columnsAt(at: Place): Column<LoggedChange>[] {
 const AT: Column<LoggedChange> = {
   key: "at",
   title: "When",
+  isHeader: true,
   render: (one) => formatTime(one.at),
   sortBy: (one) => one.at,
   csv: [{ title: "When (UTC)", value: (one) => isoTime(one.at) }],
@@ -106,7 +107,6 @@ const AT: Column<LoggedChange> = {
 const CHANGE: Column<LoggedChange> = {
   key: "change",
   title: "Change",
-  isHeader: true,
   class: "text",
   render: (one) => <a href={pathOf(one)}>{one.sentence}</a>,
   csv: [
