@@ -80,6 +80,11 @@ class CommitmentEvent(BaseModel):
         indexes = ((("at", "number"), False),)
 
 
+for _name, _field in (("id", CommitmentEvent.initiator_id), ("name", CommitmentEvent.initiator_name)):
+    _is_of_user = peewee.SQL("initiator_id <> ''")
+    CommitmentEvent.add_index(CommitmentEvent.index(_field, name=f"commitment_events_user_{_name}", where=_is_of_user))
+
+
 class CommitmentEventCounter(BaseModel):
     """One row: the last number of `commitment_events`. Locked by the transaction that takes numbers, until it
     commits."""

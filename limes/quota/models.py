@@ -39,11 +39,14 @@ class QuotaHistory(BaseModel):
         )
 
 
-QuotaHistory.add_index(
-    QuotaHistory.index(
-        QuotaHistory.at, QuotaHistory.number, name="quota_history_by_users", where=SQL("initiator_id <> ''")
-    )
-)  # of the very many changes, those that people have made are few
+# of very many changes, people have made few
+for _name, _fields in (
+    ("by_users", (QuotaHistory.at, QuotaHistory.number)),
+    ("user_id", (QuotaHistory.initiator_id,)),
+    ("user_name", (QuotaHistory.initiator_name,)),
+):
+    _is_of_user = SQL("initiator_id <> ''")
+    QuotaHistory.add_index(QuotaHistory.index(*_fields, name=f"quota_history_{_name}", where=_is_of_user))
 
 
 class TemporaryQuota(BaseModel):

@@ -23,7 +23,11 @@ def _index(sql: str, migrator: Any, db: peewee.Database) -> None:
 _INDEXES = {
     "commitment_events_at_number": "commitment_events (at, number)",
     "quota_history_at_number": "quota_history (at, number)",
+    "commitment_events_user_id": "commitment_events (initiator_id) WHERE initiator_id <> ''",
+    "commitment_events_user_name": "commitment_events (initiator_name) WHERE initiator_id <> ''",
     "quota_history_by_users": "quota_history (at, number) WHERE initiator_id <> ''",
+    "quota_history_user_id": "quota_history (initiator_id) WHERE initiator_id <> ''",
+    "quota_history_user_name": "quota_history (initiator_name) WHERE initiator_id <> ''",
     "quota_history_domain_uuid_at_number": "quota_history (domain_uuid, at, number)",
     "quota_history_domain_uuid_project_uuid_at_number": "quota_history (domain_uuid, project_uuid, at, number)",
     "quota_request_events_at_number": "quota_request_events (at, number)",
