@@ -112,8 +112,8 @@ def quota_changes(engine: Engine, source: int, wanted: Wanted, limit: int) -> li
     if wanted.kinds is not None:
         conditions.append(row.what.in_(sorted(wanted.kinds)))
     if wanted.causes is not None:
-        is_automatic = (row.reason != BY_USERS) if AUTOMATIC in wanted.causes else (row.number < 0)
-        conditions.append(row.reason.in_(sorted(wanted.causes)) | is_automatic)
+        is_cause = row.reason.in_(sorted(wanted.causes))
+        conditions.append(is_cause | (row.reason != BY_USERS) if AUTOMATIC in wanted.causes else is_cause)
         conditions += [row.initiator_id != ""] if set(wanted.causes) == {BY_USERS} else []  # for the index
     columns = [getattr(row, name) for name in HistoryRow._fields]
     query = row.select(row.number, *columns).where(*conditions).order_by(row.at.desc(), row.number.desc())
