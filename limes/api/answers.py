@@ -1,6 +1,6 @@
 """Parts that several answers share."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import field
 from pydantic import Field
@@ -41,6 +41,19 @@ class PlacedNamed(Shape, kw_only=False):
     id: str
     name: str
     domain: Named
+
+
+class Initiator(Shape):
+    """A user, with the id and the name at that time, or a job of Limes."""
+
+    type: Literal["user", "job"]
+    id: str | None = None
+    name: str
+
+
+def initiator(id_: str, name: str) -> Initiator:
+    """A user; or a job, which has no id."""
+    return Initiator(type="user", id=id_, name=name) if id_ else Initiator(type="job", name=name)
 
 
 class OfResource(Shape):

@@ -100,6 +100,7 @@ class CloudRights(Shape):
     show: Annotated[bool, Needs("cluster:show")]
     show_inconsistencies: Annotated[bool, Needs("cluster:show")]
     show_errors: Annotated[bool, Needs("cluster:show_errors")]
+    show_history: Annotated[bool, Needs("cluster:show_history")]
     show_alerts: Annotated[bool, Needs("cluster:show_alerts")]
     list_domains: Annotated[bool, Needs("domain:list")]
     list_projects: Annotated[bool, Needs("cluster:list_projects")]

@@ -203,7 +203,7 @@ def _without_empty(known: Mapping[str, Any]) -> dict[str, Any]:
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
 _BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.MIN_QUOTA: "MinQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
 """How payloads name the bounds of growth."""
-_BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
+BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
 """What happens to commitments by time and capacity, even if it is noticed during a user's request."""
 
 
@@ -258,11 +258,17 @@ def bursting_refused(scope: Scope, enabled: bool, message: str, initiator: Initi
     return replace(refused, reason_code="409")
 
 
+def initiator_of(event: str, initiator: Initiator) -> Initiator:
+    """Returns who has caused an event of a commitment: not the user during whose request time or capacity did."""
+    if event in BY_ITSELF and initiator.is_user:
+        return replace(of_job("commitments"), request_id=initiator.request_id)
+    return initiator
+
+
 def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
     action, code = _COMMITMENT_ACTIONS.get(step.event, ("update", "202"))
-    automatic = step.event in _BY_ITSELF
-    if automatic and initiator.is_user:
-        initiator = replace(of_job("commitments"), request_id=initiator.request_id)
+    automatic = step.event in BY_ITSELF
+    initiator = initiator_of(step.event, initiator)
     payload = {"event": step.event, "old": step.before, "new": None if action == "delete" else step.after}
     event = Event(action, "service/resources/commitment", step.uuid, step.scope, payload, initiator, reason_code=code)
     return replace(event, reason_type="limes", reason_code=step.event) if automatic else event

@@ -22,12 +22,15 @@ _FOR_EVER = 2.0**53
 
 
 class EventRow(NamedTuple):
-    """A change. `document` is JSON."""
+    """A change. `document` is JSON. Of a job, the initiator has a name only."""
 
     event: str
     commitment_uuid: str
     project_uuid: str
     document: str
+    initiator_id: str
+    initiator_name: str
+    request_id: str
 
 
 class NumberedEvent(NamedTuple):
@@ -44,10 +47,10 @@ def _take_numbers(count: int) -> Node:
 
 
 _append = Insert(
-    tuple[int, float, str, str, str, str],
+    tuple[int, float, str, str, str, str, str, str, str],
     CommitmentEvent,
-    *(CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, CommitmentEvent.commitment_uuid),
-    *(CommitmentEvent.project_uuid, CommitmentEvent.document),
+    *(CommitmentEvent.number, CommitmentEvent.at),
+    *(getattr(CommitmentEvent, name) for name in EventRow._fields),
 )
 
 

@@ -70,9 +70,19 @@ class CommitmentEvent(BaseModel):
     project_uuid = peewee.TextField(index=True)
     document = peewee.TextField()
     """JSON: the commitment after the change, as the API shows it."""
+    initiator_id = peewee.TextField(constraints=[peewee.SQL("DEFAULT ''")])
+    """A user's id; empty for a job. Releases before 1.0 did not write who it was: then the name is empty, too."""
+    initiator_name = peewee.TextField(constraints=[peewee.SQL("DEFAULT ''")])
+    request_id = peewee.TextField(constraints=[peewee.SQL("DEFAULT ''")])
 
     class Meta:
         table_name = "commitment_events"
+        indexes = ((("at", "number"), False),)
+
+
+for _name, _field in (("id", CommitmentEvent.initiator_id), ("name", CommitmentEvent.initiator_name)):
+    _is_of_user = peewee.SQL("initiator_id <> ''")
+    CommitmentEvent.add_index(CommitmentEvent.index(_field, name=f"commitment_events_user_{_name}", where=_is_of_user))
 
 
 class CommitmentEventCounter(BaseModel):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from limes.app.context import Limes
-from limes.audit.events import CommitmentStep
+from limes.audit.events import CommitmentStep, initiator_of
 from limes.autogrow.compute import autogrow_rule, raise_to_demand
 from limes.autogrow.queries import mark_due
 from limes.backends.base import is_forbidden
@@ -253,7 +253,9 @@ def record(limes: Limes, changes: Sequence[Change], now: float) -> None:
         document = EventCommitment.of(
             commitment, ref, unit, project_id=owner.uuid, domain_id=owner.domain_uuid, related=related
         ).as_json()
-        rows.append(commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, document))
+        who = initiator_of(change.event, limes.initiator)
+        initiator = (who.id, who.name, who.request_id)
+        rows.append(commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, document, *initiator))
         after = orjson.loads(document)
         steps.append(CommitmentStep(change.event, commitment.uuid, scope_of(owner), before.get(commitment.uuid), after))
         before[commitment.uuid] = after

@@ -1,16 +1,14 @@
-"""The outcome of setting a quota, and the history of quotas."""
+"""The outcome of setting a quota."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from limes.api.answers import Link, TemporaryQuota, render_temporary, unit_of
-from limes.audit.events import What
+from limes.api.answers import TemporaryQuota, render_temporary, unit_of
 from limes.catalog.catalog import Catalog, Ref
 from limes.kernel.units import Unit as UnitOfResource
-from limes.kernel.validation.shape import Amount, Shape, Time, Unit, one_of
+from limes.kernel.validation.shape import Amount, Shape, Unit
 from limes.quota import changes, hierarchy
-from limes.quota.history import NumberedChange
 from limes.web.errors import shortened
 
 RefusalStatus = Literal[403, 409, 422]
@@ -19,8 +17,6 @@ _STATUS: dict[hierarchy.RefusalKind, RefusalStatus] = {
     hierarchy.RefusalKind.CONFLICT: 409,
     hierarchy.RefusalKind.INVALID: 422,
 }
-
-_SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH}
 
 
 def status_of(outcome: changes.QuotaOutcome, success: int) -> int:
@@ -119,77 +115,3 @@ def render_acceptance(outcome: changes.QuotaOutcome) -> str | None:
 
 def render_warnings(outcome: changes.QuotaOutcome, what: str = "quotas have") -> str:
     return "\n".join([f"{what} been accepted, with a warning:", *outcome.warnings])
-
-
-# -- history -----------------------------------------------------------------------------------------------------------
-
-StoredAmount = Annotated[int, Field(ge=-1, description="-1 is a backend's unlimited quota")]
-
-
-class Initiator(Shape):
-    """A user, with the id and the name at that time, or a job of Limes."""
-
-    type: Literal["user", "job"]
-    id: str | None = None
-    name: str
-
-
-ChangeReason = Literal[
-    "request",
-    "auto-approval",
-    "constraint",
-    "backend-drift",
-    "vanished",
-    "autogrow",
-    "distribution-model",
-    "temporary-quota",
-]
-
-
-class Change(Shape):
-    """A change of one number."""
-
-    number: Annotated[int, Field(ge=1)]
-    at: Time
-    what: Annotated[str, one_of(What)]
-    service: str | None = None
-    resource: str | None = None
-    unit: Unit | None = None
-    old: StoredAmount | bool | None
-    new: StoredAmount | bool | None
-    reason: ChangeReason
-    detail: str | None = None
-    initiator: Initiator
-    request_id: str
-
-
-class HistoryAnswer(Shape):
-    """Changes, the newest first, and a link to older ones if there may be more."""
-
-    history: list[Change]
-    history_links: list[Link]
-
-
-def render_change(catalog: Catalog, change: NumberedChange) -> Change:
-    """Renders one change. Amounts are in the resource's unit; bursting is true or false."""
-    row = change.row
-    is_switch = row.what in _SWITCHES
-    return Change(
-        number=change.number,
-        at=int(row.at),
-        what=row.what,
-        service=row.service_type or None,
-        resource=row.resource_name if row.service_type else None,
-        unit=unit_of(catalog, (row.service_type, row.resource_name)),
-        old=bool(row.old) if is_switch else row.old,
-        new=bool(row.new) if is_switch else row.new,
-        reason=cast("ChangeReason", row.reason),
-        detail=row.detail or None,
-        initiator=initiator(row.initiator_id, row.initiator_name),
-        request_id=row.request_id,
-    )
-
-
-def initiator(id_: str, name: str) -> Initiator:
-    """A user; or a job, which has no id."""
-    return Initiator(type="user", id=id_, name=name) if id_ else Initiator(type="job", name=name)

@@ -1,5 +1,5 @@
-"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit. Shows the
-history, and forgets it.
+"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit.
+Forgets old history.
 
 Invariant: a change and its records are committed together, or not at all. Every use case that changes a quota, bursting
 or a commitment calls this before its transaction ends. That costs one statement for the history and one for the events,
@@ -15,15 +15,12 @@ from limes.app.context import Limes
 from limes.audit import events, outbox
 from limes.audit.events import CommitmentStep, Event, QuotaStep, Reason, Scope, What, render
 from limes.catalog.catalog import Ref
-from limes.db.transactions import snapshot
 from limes.kernel.units import Unit
 from limes.projects import discovery, pushes, tasks
 from limes.projects.queries import DomainRow, ProjectRow
-from limes.projects.scope import Place, find
 from limes.quota import hierarchy, history, queries
 from limes.quota.changes import QuotaOutcome
 from limes.quota.constraints import Constraint, ConstraintSet
-from limes.quota.history import NumberedChange
 
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
@@ -213,19 +210,6 @@ def _append(limes: Limes, changes: Iterable[tuple[Scope, QuotaStep]]) -> None:
 
 
 _BATCH = 1000
-
-
-@snapshot
-def list_changes(
-    limes: Limes, place: Place, refs: Collection[Ref] | None, before: int, limit: int
-) -> Sequence[NumberedChange]:
-    """Returns at most `limit` changes with a number below `before`, the newest first. Raises `NotFound`. `refs` None
-    means everything, including resources that are not configured any more. Changes of a whole project are shown with
-    any `refs`; those of a domain are without those of its projects."""
-    find(limes.engine, place)
-    if refs is not None and not refs:
-        return []
-    return history.page(limes.engine, place.domain_uuid, place.project_uuid, refs, before, limit)
 
 
 def forget_history(limes: Limes) -> None:

@@ -1,15 +1,15 @@
-"""Quotas of projects and domains: setting and simulating, and their history."""
+"""Quotas of projects and domains: setting and simulating."""
 
 from collections.abc import Mapping
 
 from prometheus_client import Gauge
 
-from limes.api import parameters, preconditions
+from limes.api import preconditions
 from limes.api.call import Call
 from limes.catalog.catalog import Ref
 from limes.kernel.errors import BadRequest
 from limes.projects.scope import find
-from limes.quota import answers, bodies, change_log, hierarchy, rules, set_quota
+from limes.quota import answers, bodies, hierarchy, rules, set_quota
 from limes.quota.changes import QuotaOutcome
 from limes.web.call import Answer
 
@@ -40,10 +40,6 @@ def count_lowpriv(level: str, permissions: Mapping[Ref, rules.Permissions], outc
             _COUNTS[level, "failure"].labels(*ref).inc()
 
 
-LIMIT = parameters.WholeNumber("limit", "Maximum number of changes.", 1, parameters.MAX_LIMIT, 100)
-MARKER = parameters.WholeNumber("marker", "Only changes before the one of this number.", 1, 2**62, 2**62)
-
-
 def set_domain_quotas(call: Call) -> Answer:
     """Sets quotas: 202, perhaps with a warning, or a text that says what is not acceptable."""
     return _set(call, _change_domain(call, dry_run=False))
@@ -62,16 +58,6 @@ def set_project_quotas(call: Call) -> Answer:
 def simulate_project_quotas(call: Call) -> Answer:
     """Says what PUT would answer."""
     return _simulate(call, _change_project(call, dry_run=True))
-
-
-def list_project_changes(call: Call) -> Answer:
-    """Lists the changes of a project's quotas and of its bursting, the newest first."""
-    return _list_changes(call)
-
-
-def list_domain_changes(call: Call) -> Answer:
-    """Lists the changes of a domain's own quotas, the newest first."""
-    return _list_changes(call)
 
 
 def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
@@ -112,12 +98,3 @@ def _set(call: Call, outcome: QuotaOutcome) -> Answer:
 
 def _simulate(call: Call, outcome: QuotaOutcome) -> Answer:
     return Answer(answers.status_of(outcome, 200), answers.render_simulation(call.catalog, outcome))
-
-
-def _list_changes(call: Call) -> Answer:
-    limit, before, selection = LIMIT.of(call.req), MARKER.of(call.req), call.selection()
-    refs = None if selection.is_whole(call.catalog) else selection.refs
-    changes = change_log.list_changes(call.limes, call.place, refs, before, limit)
-    links = call.next_link(str(changes[-1].number)) if len(changes) == limit else []
-    history = [answers.render_change(call.catalog, change) for change in changes]
-    return Answer(document=answers.HistoryAnswer(history=history, history_links=links))

@@ -1,8 +1,6 @@
 """The history of quotas. Rows name domain, project and resource by UUID and name, and outlive them."""
 
 from collections.abc import Collection
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple, get_type_hints
 
 from peewee import fn
@@ -47,20 +45,6 @@ append = Insert(HistoryRow, QuotaHistory, at_once=2000)  # SQLite takes at most 
 
 def _numbered(number: int, *row: Any) -> NumberedChange:
     return NumberedChange(number, HistoryRow(*row))
-
-
-def page(
-    engine: Engine, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
-) -> list[NumberedChange]:
-    """Returns at most `limit` changes with a number below `before`, the newest first. With `refs`, only those of these
-    resources and of the whole project."""
-    row = QuotaHistory
-    is_wanted = (row.domain_uuid == domain_uuid, row.project_uuid == project_uuid, row.number < before)
-    query = row.select(row.number, *_COLUMNS).where(*is_wanted).order_by(row.number.desc()).limit(limit)
-    if refs is not None:
-        resources = [(row.service_type == service) & (row.resource_name == name) for service, name in sorted(refs)]
-        query = query.where(reduce(or_, resources, row.service_type == ""))
-    return [_numbered(*found) for found in engine.tuples(query)]
 
 
 @made(_numbered, int, *get_type_hints(HistoryRow).values())

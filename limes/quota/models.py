@@ -31,7 +31,22 @@ class QuotaHistory(BaseModel):
 
     class Meta:
         table_name = "quota_history"
-        indexes = ((("domain_uuid", "project_uuid", "number"), False),)
+        indexes = (
+            (("domain_uuid", "project_uuid", "number"), False),
+            (("domain_uuid", "project_uuid", "at", "number"), False),
+            (("domain_uuid", "at", "number"), False),
+            (("at", "number"), False),
+        )
+
+
+# of very many changes, people have made few
+for _name, _fields in (
+    ("by_users", (QuotaHistory.at, QuotaHistory.number)),
+    ("user_id", (QuotaHistory.initiator_id,)),
+    ("user_name", (QuotaHistory.initiator_name,)),
+):
+    _is_of_user = SQL("initiator_id <> ''")
+    QuotaHistory.add_index(QuotaHistory.index(*_fields, name=f"quota_history_{_name}", where=_is_of_user))
 
 
 class TemporaryQuota(BaseModel):

@@ -1,13 +1,12 @@
-"""Requests that set and simulate quota, and those for its history."""
+"""Requests that set and simulate quota."""
 
 from limes.api import parameters as p
 from limes.api import policy
-from limes.api.call import GET, POST, PUT
-from limes.api.levels import DOMAIN, PROJECT, SELECTION
+from limes.api.call import POST, PUT
+from limes.api.levels import DOMAIN, PROJECT
 from limes.quota import answers, bodies
 from limes.quota import handlers as quota
 
-_CHANGES = (*SELECTION, quota.LIMIT, quota.MARKER)
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), answers.SimulationAnswer)
 _VERBS = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
@@ -24,9 +23,6 @@ SECTIONS = {
         ),
         f"{DOMAIN}/simulate-put": POST(
             quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), bodies.DomainQuotaBody
-        ),
-        f"{DOMAIN}/history": GET(
-            quota.list_domain_changes, "domain:show_history", {200: answers.HistoryAnswer}, (404,), _CHANGES
         ),
     },
     "projects": {
@@ -47,9 +43,6 @@ SECTIONS = {
             (p.IF_MATCH,),
             bodies.ProjectQuotaBody,
         ),
-        f"{PROJECT}/history": GET(
-            quota.list_project_changes, "project:show_history", {200: answers.HistoryAnswer}, (404,), _CHANGES
-        ),
     },
 }
 
@@ -67,7 +60,6 @@ def _rules_of_setting(level: str, above: str) -> dict[str, tuple[str, str]]:
 RULES = (
     *policy.rules(
         "project",
-        show_history=("project_viewer", "Show who and what changed the quotas of a project, and when."),
         edit=(
             "project_editor",
             "Switch bursting of a project; limit or forbid the growth of quota that grows by itself; make and move"
@@ -76,9 +68,5 @@ RULES = (
         **_rules_of_setting("project", "domain_editor"),
         set_rate_limit=("cluster_admin", "Kept for policy files of the original; guards nothing here."),
     ),
-    *policy.rules(
-        "domain",
-        show_history=("domain_viewer", "Show who and what changed the quotas of a domain, and when."),
-        **_rules_of_setting("domain", "cluster_admin"),
-    ),
+    *policy.rules("domain", **_rules_of_setting("domain", "cluster_admin")),
 )

@@ -10,7 +10,8 @@ from limes.autogrow import rules as autogrow
 from limes.autogrow.advice import AutogrowAdvice, BoundSource
 from limes.catalog.catalog import Catalog
 from limes.kernel.validation.shape import Amount, Shape, one_of
-from limes.quota import answers, hierarchy
+from limes.quota import hierarchy
+from limes.reports.change_answers import QuotaChange, render_quota_change
 from limes.reports.explain import Explanation as Explained
 
 
@@ -122,7 +123,7 @@ class Explanation(OfResource):
         Annotated[Autogrow, Field(description="of a project's quota that grows by itself, if `resource` is given")]
         | None
     ) = None
-    origin: answers.Change | None = None
+    origin: QuotaChange | None = None
 
 
 class ExplanationsAnswer(Shape):
@@ -156,7 +157,7 @@ def render_explanation(catalog: Catalog, explanation: Explained, *, with_origin:
         max_acceptable_quota=_bound(explanation.bounds.maximum),
         warnings=[] if explanation.warning is None else [explanation.warning],
         growth=None if growth is None else render_autogrow(*growth),
-        origin=answers.render_change(catalog, origin) if with_origin and origin is not None else None,
+        origin=render_quota_change(catalog, origin) if with_origin and origin is not None else None,
     )
 
 

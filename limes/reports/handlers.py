@@ -1,15 +1,19 @@
 """Reports of the cluster, domains and projects."""
 
 from collections.abc import Generator
+from contextlib import closing
 
 from limes.api import parameters, preconditions
 from limes.api.call import Call
-from limes.api.parameters import MAX_LIMIT, Flag, Header, Names, WholeNumber
+from limes.api.parameters import MAX_LIMIT, Flag, Header, Moment, Names, Text, WholeNumber
 from limes.catalog.catalog import Ref, Selection
 from limes.labels import rules as labels
 from limes.reports import (
     attention,
     attention_answers,
+    change_answers,
+    change_queries,
+    changes,
     cluster,
     cluster_answers,
     explain,
@@ -20,7 +24,7 @@ from limes.reports import (
 )
 from limes.reports import project_answers as answers
 from limes.web.call import Answer, BodyStream
-from limes.web.encoding import dump_items, dump_part
+from limes.web.encoding import CSV, dump_items, dump_part, prefers_csv, write_csv_row
 
 ABOVE = WholeNumber("above", "Only where more than this percentage of the quota is used.", 0, 1000, 80)
 FULLEST = WholeNumber("limit", "Maximum number of results, fullest first.", 1, MAX_LIMIT, 100)
@@ -214,3 +218,85 @@ def _explain(call: Call, *, with_growth: bool = False) -> Answer:
     with_origin = call.allows(f"{call.level}:show_history")
     shown = [explanation.render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
     return Answer(document=explanation.ExplanationsAnswer(explanations=shown))
+
+
+# -- changes -----------------------------------------------------------------------------------------------------------
+
+CHANGES_SINCE = Moment("from", "Only changes at this time or later.")
+CHANGES_UNTIL = Moment("until", "Only changes before this time.")
+PERSON = Text("person", "Only changes that this user has made: the id, or the name at that time.")
+KIND = Names("kind", f"Only changes of these kinds: {', '.join(changes.KINDS)}.")
+CAUSE = Names("cause", f"Only changes for these reasons: {', '.join(changes.CAUSES)}. `automatic`: all but `request`.")
+CHANGED_DOMAINS = Names("domain_id", "Only changes in these domains.")
+CHANGED_PROJECTS = Names("project_id", "Only changes in these projects.")
+CHANGES = WholeNumber("limit", "Maximum number of changes.", 1, 1000, 100)
+CHANGE_MARKER = Text("marker", "Only changes that come after the one of this `id` in the list.")
+QUOTA_CHANGES = WholeNumber("limit", "Maximum number of changes.", 1, MAX_LIMIT, 100)
+QUOTA_CHANGE_MARKER = WholeNumber("marker", "Only changes before the one of this number.", 1, 2**62, 2**62)
+
+
+def list_changes(call: Call) -> Answer:
+    """Lists who or what changed quotas, bursting, commitments and requests, the newest first, as JSON or CSV."""
+    call.refuse_unknown_parameters()
+    wanted, limit = _wanted_changes(call), CHANGES.of(call.req)
+    changes.require_sensible(call.limes, wanted)
+    if prefers_csv(call.req.get_header("Accept")):
+        parts = changes.stream_changes(call.limes, call.place, wanted)
+        return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers={"vary": "Accept"})
+    found = changes.list_changes(call.limes, call.place, wanted, limit)
+    shown = [change_answers.render_change(call.catalog, each) for each in found]
+    answer = change_answers.ChangesAnswer(
+        changes=shown,
+        changes_links=call.next_link(shown[-1].id) if len(shown) == limit else [],
+        quotas_kept_since=changes.kept_since(call.limes),
+    )
+    return Answer(document=answer, headers={"vary": "Accept"})
+
+
+def _wanted_changes(call: Call) -> change_queries.Wanted:
+    """Leaves out requests for more quota if the caller may not see them. Raises `Forbidden` if they are asked for."""
+    kinds, marker, selection = KIND.of(call.req), CHANGE_MARKER.of(call.req), call.selection()
+    shows_requests = call.allows(f"{call.level}:show_requests" if call.place.domain_uuid else "cluster:list_requests")
+    if kinds is not None and change_queries.REQUEST in kinds:
+        call.require(f"{call.level}:show_requests" if call.place.domain_uuid else "cluster:list_requests")
+    return change_queries.Wanted(
+        domains=CHANGED_DOMAINS.of(call.req),
+        projects=CHANGED_PROJECTS.of(call.req),
+        refs=None if selection.is_whole(call.catalog) else selection.refs,
+        kinds=kinds if kinds is not None or shows_requests else [*changes.KINDS[:-1]],
+        causes=CAUSE.of(call.req),
+        person=PERSON.of(call.req),
+        since=CHANGES_SINCE.of(call.req),
+        until=CHANGES_UNTIL.of(call.req),
+        before=None if marker is None else change_answers.read_position(marker),
+    )
+
+
+def _csv(call: Call, parts: Generator[list[changes.Change]]) -> Generator[bytes, None, None]:
+    with closing(parts):
+        yield write_csv_row(change_answers.CSV_HEADER)
+        for part in parts:
+            rows = (change_answers.csv_cells(change_answers.render_change(call.catalog, each)) for each in part)
+            yield b"".join(map(write_csv_row, rows))
+
+
+def list_project_changes(call: Call) -> Answer:
+    """Lists the changes of a project's quotas and of its bursting, the newest first."""
+    return _list_quota_changes(call)
+
+
+def list_domain_changes(call: Call) -> Answer:
+    """Lists the changes of a domain's own quotas, the newest first."""
+    return _list_quota_changes(call)
+
+
+def _list_quota_changes(call: Call) -> Answer:
+    """Changes of a whole project are shown with any selection. Without one, those of resources that are not configured
+    any more are shown, too."""
+    limit, before, selection = QUOTA_CHANGES.of(call.req), QUOTA_CHANGE_MARKER.of(call.req), call.selection()
+    refs = None if selection.is_whole(call.catalog) else selection.refs
+    wanted = change_queries.Wanted(refs=refs, with_whole_project=True)
+    found = changes.list_quota_changes(call.limes, call.place, wanted, before, limit)
+    links = call.next_link(str(found[-1].number)) if len(found) == limit else []
+    history = [change_answers.render_quota_change(call.catalog, change) for change in found]
+    return Answer(document=change_answers.HistoryAnswer(history=history, history_links=links))

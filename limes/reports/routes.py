@@ -5,13 +5,19 @@ from limes.api import policy
 from limes.api.call import GET, Operation
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.reports import attention_answers as attention
-from limes.reports import cluster_answers, explanation, resources
+from limes.reports import change_answers, cluster_answers, explanation, resources
 from limes.reports import handlers as reports
 from limes.reports import project_answers as answers
 
 _REPORT = (*SELECTION, reports.DETAIL, reports.PREVIEW)
 _TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
 _PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
+
+_QUOTA_CHANGES = (*SELECTION, reports.QUOTA_CHANGES, reports.QUOTA_CHANGE_MARKER)
+_CHANGES = (
+    *(*SELECTION, reports.CHANGES_SINCE, reports.CHANGES_UNTIL, reports.PERSON, reports.KIND, reports.CAUSE),
+    *(reports.CHANGES, reports.CHANGE_MARKER),
+)
 
 _ATTENTION = {
     **on_every_level(
@@ -84,6 +90,13 @@ SECTIONS = {
             _TAGGED_REPORT,
             tagged=True,
         ),
+        f"{DOMAIN}/history": GET(
+            reports.list_domain_changes,
+            "domain:show_history",
+            {200: change_answers.HistoryAnswer},
+            (404,),
+            _QUOTA_CHANGES,
+        ),
         f"{DOMAIN}/explain": GET(
             reports.explain_domain_quotas, "domain:show", {200: explanation.ExplanationsAnswer}, (404,), SELECTION
         ),
@@ -107,11 +120,31 @@ SECTIONS = {
             _TAGGED_REPORT,
             tagged=True,
         ),
+        f"{PROJECT}/history": GET(
+            reports.list_project_changes,
+            "project:show_history",
+            {200: change_answers.HistoryAnswer},
+            (404,),
+            _QUOTA_CHANGES,
+        ),
         f"{PROJECT}/explain": GET(
             reports.explain_project_quotas, "project:show", {200: explanation.ExplanationsAnswer}, (404,), SELECTION
         ),
     },
     "attention": _ATTENTION,
+    "changes": on_every_level(
+        "changes",
+        Operation(
+            reports.list_changes,
+            "cluster:show_history",
+            {200: change_answers.ChangesAnswer},
+            parameters=(*_CHANGES, reports.CHANGED_DOMAINS, reports.CHANGED_PROJECTS),
+            csv=True,
+            also=("cluster:list_requests",),
+        ),
+        At("Lists the same of a domain and of its projects.", parameters=(*_CHANGES, reports.CHANGED_PROJECTS)),
+        At("Lists the same of a project.", parameters=_CHANGES),
+    ),
 }
 
 RULES = (
@@ -119,12 +152,14 @@ RULES = (
         "project",
         list=("domain_viewer", "List the projects of a domain."),
         show=("project_viewer", "Show a project. Also needed to enter PUT and simulate-put."),
+        show_history=("project_viewer", "Show who and what changed quotas and commitments of a project, and when."),
         show_alerts=("project_viewer", "List what is near its limit, ends soon or fails in a project."),
     ),
     *policy.rules(
         "domain",
         list=("cluster_viewer", "List all domains."),
         show=("domain_viewer", "Show a domain. Also needed to enter PUT and simulate-put."),
+        show_history=("domain_viewer", "Show the same of a domain and its projects."),
         show_alerts=("domain_viewer", "List the same in all projects of a domain."),
     ),
     *policy.rules(
@@ -135,6 +170,7 @@ RULES = (
         show_subcapacity=("cluster_viewer", "Show the subcapacities of a resource to who may not `cluster:show`."),
         list_projects=("cluster_viewer", "List the projects of all domains."),
         show_alerts=("cluster_viewer", "List what is near its limit, ends soon or fails anywhere."),
+        show_history=("cluster_viewer", "Show the same of the whole cloud."),
         show_errors=("cluster_viewer", "Show the errors of scrapes."),
         edit=("cluster_admin", "Kept for policy files of the original; guards nothing here."),
     ),

@@ -7,10 +7,9 @@ from urllib.parse import urlencode
 from msgspec import field
 from pydantic import Field
 
-from limes.api.answers import Link, Named, unit_of
+from limes.api.answers import Initiator, Link, Named, initiator, unit_of
 from limes.catalog.catalog import Catalog
 from limes.kernel.validation.shape import Amount, Shape, Time, Unit, seconds
-from limes.quota.answers import Initiator, initiator
 from limes.requests import rules, store
 
 RequestNumber = Annotated[int, Field(ge=1)]

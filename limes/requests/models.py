@@ -66,3 +66,4 @@ class QuotaRequestEvent(BaseModel):
 
     class Meta:
         table_name = "quota_request_events"
+        indexes = ((("at", "number"), False),)

@@ -14,6 +14,7 @@ from osc_lib.command import command
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "alert list": ("", "--all-domains --limit 20"),
+    "change list": ("--from 2027-01-01", "--all-domains --kind commitment --person alice"),
     "cluster show": ("--service compute", "--resource compute/cores --per-az"),
     "commitment can-confirm": ("compute/ram 20GiB --az az-one --duration '1 year'",),
     "commitment conversion list": ("compute/cores",),

@@ -1,4 +1,4 @@
-"""`history` and `explain` of a domain's or a project's quotas."""
+"""`history` and `explain` of a domain's or a project's quotas, and `limes change list`."""
 
 import argparse
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,20 @@ from functools import partial
 
 from limes.kernel.units import Unit
 from limes_osc import client, quota_changes
-from limes_osc.base import PAGING, Listing, OfDomain, OfProject, Targeted, add_filters, add_long, add_unit
+from limes_osc.base import (
+    PAGING,
+    InScope,
+    Listing,
+    OfDomain,
+    OfProject,
+    Targeted,
+    add_filters,
+    add_long,
+    add_unit,
+    option,
+    repeated,
+    time_option,
+)
 from limes_osc.columns import Cell, Columns, Text, amount, at, named
 from limes_osc.values import NO_LIMIT, Amount, exact, unit_of
 
@@ -52,6 +65,68 @@ class ShowDomainHistory(OfDomain, ShowHistory):
 
 class ShowProjectHistory(OfProject, ShowHistory):
     """List changes of a project's quotas and of its bursting, the newest first"""
+
+
+def _person_of(change: client.Json, _: Unit | None) -> str | None:
+    who = change.get("initiator")
+    return None if who is None else who["name"] or who["id"] if who["type"] == "user" else f"Limes ({who['name']})"
+
+
+def _others(change: client.Json, _: Unit | None) -> Text | None:
+    """What of a commitment has changed besides its amount."""
+    fields = change.get("fields") or ()
+    return (
+        Text(list(fields), "\n".join(f"{each['name']}: {each['old']} -> {each['new']}" for each in fields))
+        if fields
+        else None
+    )
+
+
+class ListChanges(InScope, Listing):
+    """List changes of quotas, bursting, commitments and requests, the newest first"""
+
+    nothing = "No changes."
+    options = [
+        time_option("--from", dest="since", help="Only changes at this time or later"),
+        time_option("--until", help="Only changes before this time"),
+        option("--person", metavar="<user>", help="Only changes that this user has made, by id or name"),
+        repeated("--kind", help="Only changes of this kind: quota, bursting, commitment, request, ..."),
+        repeated("--cause", help="Only changes for this reason: request, automatic, autogrow, ..."),
+        option("--limit", metavar="<number>", type=int, help="At most this many (default: 100)"),
+        option("--marker", metavar="<id>", help="Only what comes after the change of this id in the list"),
+        *(add_filters, add_long, add_unit),
+    ]
+    columns = Columns(
+        {
+            "ID": "id",
+            "At": at("at"),
+            "Change": lambda change, _: Text(change["sentence"]),
+            **named(str, "kind", "event"),
+            "Domain ID": "domain.id",
+            "Domain Name": "domain.name",
+            "Project ID": "project.id",
+            "Project Name": "project.name",
+            **named(str, "service", "resource"),
+            "Old": partial(_value, "old"),
+            "New": partial(_value, "new"),
+            "Other Fields": _others,
+            **named(str, "cause", "detail"),
+            "By": _person_of,
+            "Request ID": "request_id",
+            "Commitment": "commitment",
+            "Quota Request": "quota_request",
+        },
+        optional={"Detail", "Other Fields"},
+        hidden={
+            *("ID", "Kind", "Event", "Domain ID", "Domain Name", "Project ID", "Project Name", "Service", "Resource"),
+            *("Old", "New", "Other Fields", "Cause", "By", "Request ID", "Commitment", "Quota Request"),
+        },
+    )
+
+    def entries(self, args: argparse.Namespace) -> Iterable[client.Json]:
+        names = ("until", "person", "kind", "cause", "limit", "marker")
+        query = {"from": args.since, **{name: getattr(args, name) for name in names}}
+        return self.found(args, f"{self.path(args)}/changes", "changes", **query)
 
 
 class Bound(Amount):

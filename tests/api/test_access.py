@@ -23,6 +23,7 @@ CHALLENGE = 'Keystone uri="http://127.0.0.1:5000/v3"'
 # what the cloud, each domain and each project have -> the status
 ON_EACH_LEVEL = {
     "alerts": 200,
+    "changes": 200,
     "commitment-summary": 200,
     "expiring-commitments": 200,
     "forecast": 200,

@@ -18,6 +18,7 @@ BERLINS = f"/v1/rights?domain_id={GERMANY}&project_id={BERLIN}"
 REQUESTS = [
     ("cloud", "show_inconsistencies", "GET", "/v1/inconsistencies"),
     ("cloud", "show_errors", "GET", "/v1/admin/scrape-errors"),
+    ("cloud", "show_history", "GET", "/v1/changes"),
     ("cloud", "list_domains", "GET", "/v1/domains"),
     ("cloud", "list_projects", "GET", "/v1/projects"),
     ("cloud", "list_commitments", "GET", "/v1/commitments"),

@@ -55,6 +55,9 @@ VALUES = {
     "per_az": "true",
     "status": "open",
     "level": "project",
+    "person": "u3",
+    "kind": "quota",
+    "cause": "request",
     "passed_on": "true",
     "days": "7",
     "above": "10",
@@ -69,6 +72,7 @@ VALUES = {
 GIVEN = {
     ("/explain", "resource"): "resource=ram&resource=cores",
     ("/rights", "project_id"): f"domain_id={GERMANY}&project_id={BERLIN}",
+    ("/changes", "until"): "until=2026-01-01T00:00:01Z",
     ("/usage-reports", "availability_zone"): "from=2026-01-01&per_az=true&availability_zone=az-one",
     ("/usage-reports", "as_of"): "from=2026-01-09&until=2026-01-10&granularity=day&as_of=2026-01-12",
     ("/usage-reports", "from"): "from=2026-01-10&granularity=day",

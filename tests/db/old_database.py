@@ -3,6 +3,7 @@ triggers that look into it."""
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from limes.db.engine import Engine
@@ -16,9 +17,13 @@ NAMES = (
     *("0029_capacity_and_claims", "0030_mail_spelling", "0031_units_and_corrections"),
 )
 CONVERTER = "0032_no_uncounted_projects"
-PENDING = [CONVERTER, "0033_project_labels"]
-"""What it lacks: a migration of later on is added here, and what it has made to `LATER`."""
-LATER = "DROP TABLE project_labels"
+PENDING = [CONVERTER, "0033_project_labels", "0034_change_log"]
+"""What it lacks: a migration of later on is added here, and what undoes it to `LATER`."""
+LATER = (
+    "DROP TABLE project_labels",
+    *(f"DROP INDEX {name}" for name in import_module("limes.db.migrations.0034_change_log").INDEXES),
+    *(f"ALTER TABLE commitment_events DROP COLUMN {name}" for name in ("initiator_id", "initiator_name", "request_id")),
+)
 LIST = """
 CREATE TABLE uncounted_projects (project_id INTEGER PRIMARY KEY);
 DO $do$ DECLARE definition text; BEGIN
@@ -48,7 +53,8 @@ INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, dura
 
 def make_old(engine: Engine) -> None:
     """Turns a new database into one."""
-    engine.execute(LATER)
+    for statement in LATER:
+        engine.execute(statement)
     engine.execute("DELETE FROM limes_schema_migrations")
     for name in NAMES:
         engine.execute(

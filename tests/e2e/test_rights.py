@@ -33,9 +33,9 @@ def test_a_member_is_offered_nothing_to_change(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER)
     refused = refusals(page)
     nav = page.get_by_role("navigation", name="Main")
-    for path in ("", "/commitments", "/utilisation", "/history"):
+    for path in ("", "/commitments", "/utilisation", "/changes"):
         shown(page, PROJECT + path)
-        expect(nav.get_by_role("link", name="History")).to_be_visible()
+        expect(nav.get_by_role("link", name="Changes")).to_be_visible()
         if path == "":
             expect(page.get_by_text("Ask an admin of the project")).to_be_visible()
         for name in ("Set quota", "Refresh figures", "Buy", "Accept transfer", "Commit"):

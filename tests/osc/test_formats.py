@@ -29,6 +29,7 @@ IN_BERLIN = "--project berlin --domain germany"
 WANTED = f"{IN_BERLIN} compute/cores 6 --az az-one --duration '1 hour'"
 SHOWN = {
     "limes alert list": "--all-domains",
+    "limes change list": "--all-domains",
     "limes forecast list": "--all-domains",
     "limes usage history": "--all-domains",
     "limes usage report": "--all-domains --from 2025-12-01",
@@ -117,7 +118,7 @@ class Story:
             self.cloud.meter()
         if self.command in {"limes usage history", "limes forecast list"}:
             self.cloud.grow()
-        if "history" in self.command:
+        if "history" in self.command or "change" in self.command:
             self.cloud.set_cores("domain", "", 110)
             self.cloud.set_cores("project", f"/projects/{BERLIN}", 21)
         if "commitment" in self.command:

@@ -94,6 +94,7 @@ def test_wrong_roles(member: User) -> None:
         "commitment create compute/cores 1 --az az-one --duration '1 year'",
         "commitment plan compute/cores 1 --az az-one --duration '1 year'",
         "alert list --all-domains",
+        "change list --all-domains",
         "inconsistency list",
         "scrape error list",
     ):
@@ -167,6 +168,7 @@ clouds:
         "forecast list",
         "subresource lifetime list",
         "alert list",
+        "change list",
         "request list",
     ],
 )

@@ -19,6 +19,7 @@ LISTS = (
     "commitment offer list",
     "commitment utilisation list --project berlin",
     "alert list --all-domains",
+    "change list --all-domains",
     "inconsistency list",
     "scrape error list",
 )

@@ -200,7 +200,7 @@ def test_the_origin_is_what_made_the_quota(world: World) -> None:
     sql = (
         "INSERT INTO quota_history (at, domain_uuid, project_uuid, service_type, resource_name, what, old, new, reason,"
         " detail, initiator_id, initiator_name, request_id)"
-        " VALUES (1, %s, %s, 'compute', 'cores', 'backend_quota', 7, 25, 'backend-drift', '', '', 'scrape', 'job')"
+        " VALUES (1767225601, %s, %s, 'compute', 'cores', 'backend_quota', 7, 25, 'backend-drift', '', '', 'scrape', 'job')"
     )
     world.run(sql, [GERMANY, BERLIN])
     assert [change["what"] for change in history(world)] == ["backend_quota", "quota"]

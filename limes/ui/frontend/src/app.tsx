@@ -12,6 +12,7 @@ import { seesCloud, session } from "./session/store";
 
 const Overview = lazily(() => import("./pages/Overview"));
 const Domains = lazily(() => import("./pages/Domains"));
+const Changes = lazily(() => import("./pages/Changes"));
 const History = lazily(() => import("./pages/History"));
 const Inconsistencies = lazily(() => import("./pages/Inconsistencies"));
 const Projects = lazily(() => import("./pages/Projects"));
@@ -65,6 +66,7 @@ export function App() {
             <Route path="/ui/usage-report" component={UsageReport} />
             <Route path="/ui/alerts" component={Alerts} />
             <Route path="/ui/requests" component={Requests} />
+            <Route path="/ui/changes" component={Changes} />
             <Route path={DOMAIN} component={Overview} />
             <Route path={`${DOMAIN}/full`} component={Fullest} />
             <Route path={`${DOMAIN}/expiring`} component={Expiring} />
@@ -76,6 +78,7 @@ export function App() {
             <Route path={`${DOMAIN}/history`} component={History} />
             {[DOMAIN, PROJECT].flatMap((at) => [
               <Route key={`${at} alerts`} path={`${at}/alerts`} component={Alerts} />,
+              <Route key={`${at} changes`} path={`${at}/changes`} component={Changes} />,
               <Route key={`${at} requests`} path={`${at}/requests`} component={Requests} />,
               <Route key={`${at} new`} path={`${at}/requests/new`} component={NewRequest} />,
               <Route key={`${at} request`} path={`${at}/requests/:id`} component={RequestPage} />,

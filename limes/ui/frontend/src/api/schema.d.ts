@@ -175,30 +175,25 @@ export interface components {
             checked_at?: number;
             message?: string;
         };
-        /** @description A change of one number. */
-        Change: {
-            number: number;
-            /** @description UNIX timestamp, in whole seconds */
-            at: number;
-            /** @enum {string} */
-            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth";
-            service?: string;
-            resource?: string;
-            /** @description only of measured resources */
-            unit?: string;
-            old: number | boolean | null;
-            new: number | boolean | null;
-            /** @enum {string} */
-            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "vanished" | "autogrow" | "distribution-model" | "temporary-quota";
-            detail?: string;
-            initiator: components["schemas"]["Initiator"];
-            request_id: string;
+        /** @description A field of a commitment, before and after. */
+        ChangedField: {
+            name: string;
+            old: string | number | boolean | null;
+            new: string | number | boolean | null;
+        };
+        /** @description Changes, the newest first, and a link to older ones if there may be more. */
+        ChangesAnswer: {
+            changes: components["schemas"]["LoggedChange"][];
+            changes_links: components["schemas"]["Link"][];
+            /** @description older changes of quotas are deleted: UNIX timestamp */
+            quotas_kept_since: number;
         };
         /** @description What can be done with the cloud as a whole. */
         CloudRights: {
             show: boolean;
             show_inconsistencies: boolean;
             show_errors: boolean;
+            show_history: boolean;
             show_alerts: boolean;
             list_domains: boolean;
             list_projects: boolean;
@@ -649,7 +644,7 @@ export interface components {
             warnings?: string[];
             /** @description of a project's quota that grows by itself, if `resource` is given */
             growth?: components["schemas"]["Autogrow"];
-            origin?: components["schemas"]["Change"];
+            origin?: components["schemas"]["QuotaChange"];
         };
         /** @description One for each selected resource that has a quota. */
         ExplanationsAnswer: {
@@ -706,7 +701,7 @@ export interface components {
         };
         /** @description Changes, the newest first, and a link to older ones if there may be more. */
         HistoryAnswer: {
-            history: components["schemas"]["Change"][];
+            history: components["schemas"]["QuotaChange"][];
             history_links: components["schemas"]["Link"][];
         };
         /** @description A new domain or project that was found in Keystone. */
@@ -800,6 +795,39 @@ export interface components {
             rel: string;
             href: string;
             type?: string;
+        };
+        /** @description A change of a quota, a commitment or a request. `id` is its place in the log, as `marker` takes it. */
+        LoggedChange: {
+            id: string;
+            /** @description UNIX timestamp, in whole seconds */
+            at: number;
+            /** @enum {string} */
+            kind: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth" | "commitment" | "request";
+            /** @description what happened to the commitment or the request */
+            event?: string;
+            sentence: string;
+            domain: components["schemas"]["Named"];
+            project?: components["schemas"]["Named"];
+            service?: string;
+            resource?: string;
+            /** @description only of measured resources */
+            unit?: string;
+            old: number | boolean | null;
+            new: number | boolean | null;
+            /** @description of a commitment: what else has changed */
+            fields?: components["schemas"]["ChangedField"][];
+            /** @description of a request */
+            amounts?: components["schemas"]["RequestedAmount"][];
+            /** @enum {string} */
+            cause?: "request" | "auto-approval" | "constraint" | "backend-drift" | "autogrow" | "temporary-quota" | "distribution-model" | "vanished" | "automatic";
+            detail?: string;
+            /** @description missing if it was not recorded (before 1.0) */
+            initiator?: components["schemas"]["Initiator"];
+            request_id?: string;
+            /** @description its UUID */
+            commitment?: string;
+            /** @description the number of the quota request */
+            quota_request?: number;
         };
         /** @description Whether mails of a kind are sent. */
         MailKind: {
@@ -1153,6 +1181,25 @@ export interface components {
             rule: "amount" | "backend" | "capacity" | "commitments" | "constraint" | "domain_quota" | "min_nonzero_project_quota" | "permission" | "projects_quota" | "quota_distribution_model" | "usage";
             message: string;
         };
+        /** @description A change of one number. */
+        QuotaChange: {
+            number: number;
+            /** @description UNIX timestamp, in whole seconds */
+            at: number;
+            /** @enum {string} */
+            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth";
+            service?: string;
+            resource?: string;
+            /** @description only of measured resources */
+            unit?: string;
+            old: number | boolean | null;
+            new: number | boolean | null;
+            /** @enum {string} */
+            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "autogrow" | "temporary-quota" | "distribution-model" | "vanished";
+            detail?: string;
+            initiator: components["schemas"]["Initiator"];
+            request_id: string;
+        };
         /** @description A request for more quota of a project or of a domain. */
         QuotaRequest: {
             id: number;
@@ -1236,6 +1283,18 @@ export interface components {
          * @enum {string}
          */
         RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
+        /** @description What a request asks for of a resource, and what was granted of it. */
+        RequestedAmount: {
+            service: string;
+            resource: string;
+            /** @description only of measured resources */
+            unit?: string;
+            /** @enum {string} */
+            what: "quota" | "max_quota" | "min_quota";
+            present: number;
+            wanted: number;
+            granted?: number;
+        };
         /** @description The limit that counts comes first. Without growth, the number of days of data that a forecast still needs. */
         ResourceForecast: {
             service: string;
@@ -1676,7 +1735,8 @@ export type Bursting = components['schemas']['Bursting'];
 export type BurstingBody = components['schemas']['BurstingBody'];
 export type CanConfirmAnswer = components['schemas']['CanConfirmAnswer'];
 export type CapacitorScrape = components['schemas']['CapacitorScrape'];
-export type Change = components['schemas']['Change'];
+export type ChangedField = components['schemas']['ChangedField'];
+export type ChangesAnswer = components['schemas']['ChangesAnswer'];
 export type CloudRights = components['schemas']['CloudRights'];
 export type Cluster = components['schemas']['Cluster'];
 export type ClusterAz = components['schemas']['ClusterAZ'];
@@ -1738,6 +1798,7 @@ export type Lifetime = components['schemas']['Lifetime'];
 export type LifetimesAnswer = components['schemas']['LifetimesAnswer'];
 export type LimitForecast = components['schemas']['LimitForecast'];
 export type Link = components['schemas']['Link'];
+export type LoggedChange = components['schemas']['LoggedChange'];
 export type MailKind = components['schemas']['MailKind'];
 export type MailKindBody = components['schemas']['MailKindBody'];
 export type MailSettings = components['schemas']['MailSettings'];
@@ -1778,6 +1839,7 @@ export type ProjectScopeBody = components['schemas']['ProjectScopeBody'];
 export type ProjectService = components['schemas']['ProjectService'];
 export type ProjectsAnswer = components['schemas']['ProjectsAnswer'];
 export type QuotaBound = components['schemas']['QuotaBound'];
+export type QuotaChange = components['schemas']['QuotaChange'];
 export type QuotaRequest = components['schemas']['QuotaRequest'];
 export type QuotaRequestAnswer = components['schemas']['QuotaRequestAnswer'];
 export type QuotaRequestWithConversation = components['schemas']['QuotaRequestWithConversation'];
@@ -1786,6 +1848,7 @@ export type QuotaSetShape = components['schemas']['QuotaSetShape'];
 export type RejectionBody = components['schemas']['RejectionBody'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type RequestStatus = components['schemas']['RequestStatus'];
+export type RequestedAmount = components['schemas']['RequestedAmount'];
 export type ResourceForecast = components['schemas']['ResourceForecast'];
 export type ResourceHints = components['schemas']['ResourceHints'];
 export type ResourcesAnswer = components['schemas']['ResourcesAnswer'];

@@ -1,6 +1,6 @@
 // The quota of one resource over time.
 import { useMemo } from "preact/hooks";
-import type { Change, Explanation } from "../api/schema";
+import type { Explanation, QuotaChange as Change } from "../api/schema";
 import { lazily } from "../lib/lazily";
 import { format } from "../lib/units";
 import { stepsOf } from "./steps";

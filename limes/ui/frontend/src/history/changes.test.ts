@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Change } from "../api/schema";
+import type { QuotaChange as Change } from "../api/schema";
 import { whoOf, whyOf } from "./changes";
 
 const change = (more: Partial<Change>) => ({ reason: "request", detail: "", initiator: { type: "job", name: "" }, ...more }) as Change;

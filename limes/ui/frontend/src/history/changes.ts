@@ -1,7 +1,7 @@
 // The history, loaded from the newest change backwards.
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
-import type { Change, HistoryAnswer, QuotaBound } from "../api/schema";
+import type { HistoryAnswer, QuotaBound, QuotaChange as Change } from "../api/schema";
 import { apiPath, type Place } from "../lib/paths";
 import { readable } from "../lib/messages";
 import { format } from "../lib/units";

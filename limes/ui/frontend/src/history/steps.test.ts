@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Change } from "../api/schema";
+import type { QuotaChange as Change } from "../api/schema";
 import { stepsOf } from "./steps";
 
 const change = (at: number, old: number | null, value: number, what: Change["what"] = "quota") => ({ at, old, new: value, what }) as Change;

@@ -1,5 +1,5 @@
 // A quota over time, as the steps of a line.
-import type { Change } from "../api/schema";
+import type { QuotaChange as Change } from "../api/schema";
 
 export interface Steps {
   /** UNIX seconds, ascending. */

@@ -34,6 +34,7 @@ function ofCloud(may?: Rights["cloud"]): Entry[] {
     { title: "Commitments", href: "/ui/commitments", isForbidden: may && !may.list_projects },
     { title: "Usage over time", href: "/ui/usage", isForbidden: may && !may.show },
     { title: "Usage report", href: "/ui/usage-report", isForbidden: may && !may.list_projects },
+    { title: "Changes", href: "/ui/changes", isForbidden: !may?.show_history },
     { title: "Alerts", href: "/ui/alerts", isForbidden: !may?.show_alerts },
     { title: "Inconsistencies", href: "/ui/inconsistencies", isForbidden: may && !may.show_inconsistencies },
     { title: "Scrape errors", href: "/ui/scrape-errors", isForbidden: may && !may.show_errors },
@@ -49,7 +50,7 @@ function ofDomain(at: Place, may?: Rights["domain"]): Entry[] {
     { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.list_projects },
     { title: "Usage over time", href: pagePath(at, "/usage"), isForbidden: may && !may.show },
     { title: "Usage report", href: pagePath(at, "/usage-report"), isForbidden: may && !may.list_projects },
-    { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
+    { title: "Changes", href: pagePath(at, "/changes"), isForbidden: may && !may.show_history },
     { title: "Alerts", href: pagePath(at, "/alerts"), isForbidden: !may?.show_alerts },
     { title: "Backends", href: pagePath(at, "/backends"), isForbidden: may && !may.show },
   ];
@@ -64,7 +65,7 @@ function ofProject(at: Place, may?: Rights["project"]): Entry[] {
     { title: "Utilisation", href: pagePath(at, "/utilisation"), isForbidden: may && !may.show },
     { title: "Usage over time", href: pagePath(at, "/usage"), isForbidden: may && !may.show },
     { title: "Usage report", href: pagePath(at, "/usage-report"), isForbidden: may && !may.show },
-    { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
+    { title: "Changes", href: pagePath(at, "/changes"), isForbidden: may && !may.show_history },
     { title: "Alerts", href: pagePath(at, "/alerts"), isForbidden: !may?.show_alerts },
   ];
 }

@@ -2,7 +2,7 @@
 import { useRoute } from "preact-iso";
 import { get } from "../api/client";
 import { keyOf, loadReport } from "../api/report";
-import type { Change, ExplanationsAnswer } from "../api/schema";
+import type { ExplanationsAnswer, QuotaChange as Change } from "../api/schema";
 import { Content, Failure, Skeleton } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { crumbsTo, Page } from "../components/Page";
