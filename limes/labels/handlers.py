@@ -2,26 +2,25 @@
 
 from collections.abc import Mapping
 
-from pydantic import StrictStr
-
 from limes.api.bodies import StrictBody
 from limes.api.call import Call
 from limes.kernel.validation.shape import Shape
 from limes.labels import labels
+from limes.labels.rules import Labels
 from limes.projects.scope import find
 from limes.web.call import Answer
 
 
 class LabelsBody(StrictBody):
-    """All labels that a project shall have: values by key."""
+    """All labels that a project shall have."""
 
-    labels: dict[StrictStr, StrictStr]
+    labels: Labels
 
 
 class LabelsAnswer(Shape):
-    """The labels of a project: values by key, sorted by key."""
+    """The labels of a project, sorted by key."""
 
-    labels: dict[str, str]
+    labels: Labels
 
 
 def show_labels(call: Call) -> Answer:

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
 
 MOST = 20
 """Labels of a project, and of those that a list is filtered by."""
@@ -10,6 +12,10 @@ LONGEST_VALUE = 255
 _KEY = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 KEY = "1 to 63 of a-z, 0-9, _, . and -, beginning with a letter or digit"
 """What a key is, for people."""
+Labels = Annotated[
+    dict[str, str],
+    Field(description=f"values by key, at most {MOST}; a key is {KEY}, a value has at most {LONGEST_VALUE} characters"),
+]
 _SHOWN = 80
 """As many characters of a wrong key are shown."""
 

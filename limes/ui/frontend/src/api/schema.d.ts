@@ -734,14 +734,16 @@ export interface components {
             id: string | null;
             name: string | null;
         };
-        /** @description The labels of a project: values by key, sorted by key. */
+        /** @description The labels of a project, sorted by key. */
         LabelsAnswer: {
+            /** @description values by key, at most 20; a key is 1 to 63 of a-z, 0-9, _, . and -, beginning with a letter or digit, a value has at most 255 characters */
             labels: {
                 [key: string]: string;
             };
         };
-        /** @description All labels that a project shall have: values by key. */
+        /** @description All labels that a project shall have. */
         LabelsBody: {
+            /** @description values by key, at most 20; a key is 1 to 63 of a-z, 0-9, _, . and -, beginning with a letter or digit, a value has at most 255 characters */
             labels: {
                 [key: string]: string;
             };
