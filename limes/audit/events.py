@@ -25,6 +25,8 @@ class What(enum.StrEnum):
     """How far quota may grow by itself."""
     FORBID_AUTOGROWTH = "forbid_autogrowth"
     """Whether it may grow by itself beyond what is needed: 1 for not, 0 for yes."""
+    OVERRIDE = "override"
+    """What the operator's file pins the quota to."""
 
 
 class Reason(enum.StrEnum):
@@ -44,6 +46,8 @@ class Reason(enum.StrEnum):
     """A quota for a time has started or ended."""
     DISTRIBUTION_MODEL = "distribution-model"
     """The operator has changed how quota of the resource is distributed."""
+    OVERRIDE = "override"
+    """The operator has changed the file of overrides."""
     VANISHED = "vanished"
     """The project or domain is gone from Keystone."""
 

@@ -13,7 +13,7 @@ import threading
 from functools import partial
 
 from limes.app.context import Limes
-from limes.audit.events import QuotaStep, Reason, Scope
+from limes.audit.events import QuotaStep, Reason, Scope, What
 from limes.autogrow import compute, figures
 from limes.autogrow import queries as autogrow
 from limes.catalog.catalog import ANY_AZ, Ref
@@ -21,11 +21,11 @@ from limes.catalog.queries import resource_ids
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.transactions import atomic
 from limes.kernel.units import MAX_AMOUNT
-from limes.projects.queries import domains
-from limes.quota import change_log
+from limes.projects.queries import domains, projects_named
+from limes.quota import change_log, history
 from limes.quota import queries as quotas
 from limes.quota.change_log import scope_of
-from limes.quota.constraints import NO_OVERRIDES
+from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 
 log = logging.getLogger(__name__)
 
@@ -92,15 +92,32 @@ class FollowOverrides:
                 different = set(overrides.items()) ^ set(self._seen.items())
                 changed = {entry.ref for entry in different if catalog.autogrow(entry.ref) is not None}
             if changed:
-                _mark_due(self._limes, changed)
+                _follow_overrides(self._limes, overrides, changed)
             self._seen = overrides
             return bool(changed)
 
 
 @atomic
-def _mark_due(limes: Limes, refs: set[Ref]) -> None:
-    ids = resource_ids(limes.engine)
-    autogrow.mark_due(limes.engine, [ids[ref] for ref in sorted(refs) if ref in ids], limes.now())
+def _follow_overrides(limes: Limes, overrides: QuotaOverrides, refs: set[Ref]) -> None:
+    """Has quota of these resources computed, and records what has changed since a collector last recorded it. Others
+    that see the same change wait for the locks on the resources, and find nothing new."""
+    engine, ids = limes.engine, resource_ids(limes.engine)
+    autogrow.mark_due(engine, [ids[ref] for ref in sorted(refs) if ref in ids], limes.now())
+    entries = [each for each in overrides.items() if each.ref in refs]
+    projects = {(row.domain_name, row.name): row for row in projects_named(engine, {each.project for each in entries})}
+    present = {
+        history.OverridePlace(row.domain_uuid, row.uuid, *each.ref): each.quota
+        for each in entries
+        if (row := projects.get((each.domain, each.project)))
+    }
+    before = {place: quota for place, quota in history.overrides(engine).items() if place[2:] in refs}
+    steps = []
+    for place in sorted(before.keys() | present.keys()):
+        old, new, ref = before.get(place), present.get(place), place[2:]
+        if old != new:
+            step = QuotaStep(ref, limes.catalog.unit_of(ref), old, new, Reason.OVERRIDE, what=What.OVERRIDE)
+            steps.append((Scope(place.domain_uuid, "", place.project_uuid), step))
+    change_log.record_quotas(limes, steps)
 
 
 def check_consistency(limes: Limes) -> None:

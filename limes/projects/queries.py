@@ -89,6 +89,12 @@ def projects_by_id(ids: Collection[int]) -> Node:
     return _PROJECTS.where(any_of(Project.id, ids))
 
 
+@rows(ProjectRow, skip_empty="names")
+def projects_named(names: Collection[str]) -> Node:
+    """The projects of these names, in all domains."""
+    return _PROJECTS.where(any_of(Project.name, names))
+
+
 @made("{}/{}".format, str, str)
 def project_scopes() -> Node:
     """All projects as `ProjectRow.scope` names them."""

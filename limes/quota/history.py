@@ -8,7 +8,7 @@ from peewee import fn
 from limes.catalog.catalog import Ref
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, made, tuples, writes_for
+from limes.db.query import Insert, Node, made, mapping, tuples, writes_for
 from limes.quota.models import QuotaHistory
 
 
@@ -38,6 +38,7 @@ class NumberedChange(NamedTuple):
     row: HistoryRow
 
 
+OVERRIDE = "override"
 _COLUMNS = tuple(getattr(QuotaHistory, name) for name in HistoryRow._fields)
 append = Insert(HistoryRow, QuotaHistory, at_once=2000)  # SQLite takes at most 32,766 values
 """Adds changes, in this order."""
@@ -61,9 +62,29 @@ def latest(engine: Engine, domain_uuid: str, project_uuid: str) -> dict[Ref, Num
     return {(change.row.service_type, change.row.resource_name): change for change in changes}
 
 
+class OverridePlace(NamedTuple):
+    """A resource of a project, by UUIDs and names."""
+
+    domain_uuid: str
+    project_uuid: str
+    service_type: str
+    resource_name: str
+
+
+@mapping(OverridePlace, int)
+def overrides() -> Node:
+    """What the quotas of projects are pinned to, as was last recorded."""
+    row = QuotaHistory
+    place = [getattr(row, name) for name in OverridePlace._fields]
+    last = row.select(fn.MAX(row.number)).where(row.what == OVERRIDE).group_by(*place)
+    return row.select(*place, row.new).where(row.number.in_(last), row.new.is_null(False))
+
+
 @tuples(tuple[int, float])
 def _oldest(limit: int) -> Node:
-    return QuotaHistory.select(QuotaHistory.number, QuotaHistory.at).order_by(QuotaHistory.number).limit(limit)
+    """Without overrides: the last ones say what is in force."""
+    row = QuotaHistory
+    return row.select(row.number, row.at).where(row.what != OVERRIDE).order_by(row.number).limit(limit)
 
 
 @writes_for("numbers")

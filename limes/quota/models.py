@@ -49,6 +49,16 @@ for _name, _fields in (
     QuotaHistory.add_index(QuotaHistory.index(*_fields, name=f"quota_history_{_name}", where=_is_of_user))
 
 
+QuotaHistory.add_index(
+    QuotaHistory.index(
+        QuotaHistory.domain_uuid,
+        QuotaHistory.project_uuid,
+        name="quota_history_overrides",
+        where=SQL("what = 'override'"),
+    )
+)
+
+
 class TemporaryQuota(BaseModel):
     """A quota that ends, or that is planned. Once it is given back, or never can begin, there is no row any more.
 

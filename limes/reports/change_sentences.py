@@ -15,6 +15,7 @@ _NUMBERS = {
     What.BACKEND_QUOTA: "backend's quota",
     What.MAX_QUOTA: "growth limit",
     What.MIN_QUOTA: "granted quota",
+    What.OVERRIDE: "override of the quota",
 }
 _COMMITMENTS = {
     "created": "{who} made a commitment to {amount} in {az} for {duration}{later}, for {place}.",

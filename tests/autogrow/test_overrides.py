@@ -14,6 +14,7 @@ from limes.collector.discover import request_sync
 from limes.collector.follow_configuration import FollowOverrides
 from limes.kernel.errors import Unavailable
 from limes.kernel.metrics import SampleCollector
+from limes.quota import change_log
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.reports.inconsistencies import Reason, find_ineffective
 from limes.reports.metrics import ineffective_overrides, override_validity
@@ -125,6 +126,42 @@ def test_a_change_of_the_file_has_quota_computed(lab: Lab) -> None:
     overrides[0] = NO_OVERRIDES
     assert follow.run() is True
     assert due(lab) == {"cores": True, "ram": True}
+
+
+def recorded(lab: Lab) -> list[tuple[Any, ...]]:
+    return lab.rows(
+        "SELECT resource_name, old, new, reason, initiator_id FROM quota_history WHERE what = 'override'"
+        " ORDER BY number"
+    )
+
+
+def test_a_change_of_the_file_is_recorded_once(lab: Lab) -> None:
+    """By whichever collector sees it first; and not what is about no project, or has no effect."""
+    overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9, CAPACITY: 1}, ("germany", "rome"): {CORES: 1}})]
+    limes = replace(lab.limes, overrides=lambda: overrides[0])
+    collectors = [FollowOverrides(limes), FollowOverrides(limes)]
+    for follow in collectors:
+        follow.run()
+    assert recorded(lab) == [("cores", None, 9, "override", "")]
+    overrides[0] = QuotaOverrides({("germany", "berlin"): {CORES: 12, RAM: 64}})
+    for follow in [*collectors, FollowOverrides(limes)]:
+        follow.run()
+    assert sorted(recorded(lab)[1:]) == [("cores", 9, 12, "override", ""), ("ram", None, 64, "override", "")]
+    overrides[0] = NO_OVERRIDES
+    for follow in collectors:
+        follow.run()
+    assert sorted(recorded(lab)[3:]) == [("cores", 12, None, "override", ""), ("ram", 64, None, "override", "")]
+
+
+def test_old_history_goes_but_what_is_in_force_is_known(lab: Lab) -> None:
+    overrides = QuotaOverrides({("germany", "berlin"): {CORES: 9}})
+    follow = FollowOverrides(replace(lab.limes, overrides=lambda: overrides))
+    follow.run()
+    lab.execute("UPDATE quota_history SET at = 1")
+    change_log.forget_history(lab.limes)
+    assert lab.rows("SELECT what FROM quota_history") == [("override",)]
+    FollowOverrides(replace(lab.limes, overrides=lambda: overrides)).run()
+    assert len(recorded(lab)) == 1
 
 
 class BrokenClock(FrozenClock):

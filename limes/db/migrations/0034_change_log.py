@@ -28,6 +28,7 @@ INDEXES = {
     "quota_history_by_users": "quota_history (at, number) WHERE initiator_id <> ''",
     "quota_history_user_id": "quota_history (initiator_id) WHERE initiator_id <> ''",
     "quota_history_user_name": "quota_history (initiator_name) WHERE initiator_id <> ''",
+    "quota_history_overrides": "quota_history (domain_uuid, project_uuid) WHERE what = 'override'",
     "quota_history_domain_uuid_at_number": "quota_history (domain_uuid, at, number)",
     "quota_history_domain_uuid_project_uuid_at_number": "quota_history (domain_uuid, project_uuid, at, number)",
     "quota_request_events_at_number": "quota_request_events (at, number)",

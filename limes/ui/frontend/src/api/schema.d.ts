@@ -804,7 +804,7 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             at: number;
             /** @enum {string} */
-            kind: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth" | "commitment" | "request";
+            kind: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth" | "override" | "commitment" | "request";
             /** @description what happened to the commitment or the request */
             event?: string;
             sentence: string;
@@ -821,7 +821,7 @@ export interface components {
             /** @description of a request */
             amounts?: components["schemas"]["RequestedAmount"][];
             /** @enum {string} */
-            cause?: "request" | "auto-approval" | "constraint" | "backend-drift" | "autogrow" | "temporary-quota" | "distribution-model" | "vanished" | "automatic";
+            cause?: "request" | "auto-approval" | "constraint" | "backend-drift" | "autogrow" | "temporary-quota" | "distribution-model" | "override" | "vanished" | "automatic";
             detail?: string;
             /** @description missing if it was not recorded (before 1.0) */
             initiator?: components["schemas"]["Initiator"];
@@ -1189,7 +1189,7 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             at: number;
             /** @enum {string} */
-            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth";
+            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth" | "override";
             service?: string;
             resource?: string;
             /** @description only of measured resources */
@@ -1197,7 +1197,7 @@ export interface components {
             old: number | boolean | null;
             new: number | boolean | null;
             /** @enum {string} */
-            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "autogrow" | "temporary-quota" | "distribution-model" | "vanished";
+            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "autogrow" | "temporary-quota" | "distribution-model" | "override" | "vanished";
             detail?: string;
             initiator: components["schemas"]["Initiator"];
             request_id: string;

@@ -59,6 +59,7 @@ export const REASONS: Record<Change["reason"], string> = {
   request: "on request",
   "auto-approval": "as found at the first scrape",
   constraint: "because of a constraint",
+  override: "because the operator changed the overrides",
   "backend-drift": "to correct the backend",
   autogrow: "computed automatically",
   "distribution-model": "because the operator changed the distribution model",
@@ -73,6 +74,7 @@ export const SUBJECTS: Record<Change["what"], string> = {
   max_quota: "limit of growth",
   min_quota: "granted quota",
   forbid_autogrowth: "growth forbidden",
+  override: "override",
 };
 
 function value(of: number | boolean | null, unit: string | undefined): string {
