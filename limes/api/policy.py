@@ -47,9 +47,9 @@ WHO_IS_WHO = (
         "Who administrates this project.",
     ),
     Rule(
-        "project_viewer",
-        "rule:domain_viewer or rule:project_editor or"
-        " ((role:member or role:reader or role:resource_viewer) and rule:project_scope)",
-        "Who sees this project.",
+        "project_member",
+        "rule:project_editor or ((role:member or role:reader or role:resource_viewer) and rule:project_scope)",
+        "Who belongs to this project.",
     ),
+    Rule("project_viewer", "rule:domain_viewer or rule:project_member", "Who sees this project."),
 )

@@ -1,6 +1,7 @@
 """Requests for more quota: of a project, of a domain, and of all of them."""
 
 from collections.abc import Callable
+from functools import partial
 
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Names, Text, WholeNumber
@@ -68,11 +69,12 @@ def show_of(call: Call) -> Answer:
 
 def create_for(call: Call) -> Answer:
     """Asks for more quota of a {level}: 201."""
+    status = RequestStatus.PROPOSED if _only_proposes(call) else RequestStatus.OPEN
     find(call.engine, call.place)
     wanted = call.body(bodies.NewQuotaRequestBody).quota_request
     changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
-    id_ = create.create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term)
+    id_ = create.create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term, status)
     return _answer(call, store.show_request(call.limes, call.place, id_), 201)
 
 
@@ -88,19 +90,39 @@ def approve_of(call: Call) -> Answer:
     return _answer(call, store.show_request(call.limes, call.place, number), outcome=outcome)
 
 
+def confirm(call: Call) -> Answer:
+    """Confirms what a member of the project has proposed, which makes it an open request: 200."""
+    return _add(call, create.confirm_request, call.body(bodies.OptionalCommentBody).comment)
+
+
 def reject_of(call: Call) -> Answer:
     """Rejects a {level}'s request: 200."""
-    return _add(call, decide.reject_request, call.body(bodies.RejectionBody).reason)
+    rules = {RequestStatus.OPEN: "decide_requests", RequestStatus.PROPOSED: "request_quota"}
+    states = [status for status, rule in rules.items() if call.allows(f"{call.level}:{rule}")]
+    if not states:
+        call.authorize()
+    reject = partial(decide.reject_request, states=states)
+    return _add(call, reject, call.body(bodies.RejectionBody).reason)
 
 
 def withdraw_of(call: Call) -> Answer:
     """Withdraws a {level}'s request: 200."""
-    return _add(call, decide.withdraw_request, call.body(bodies.OptionalCommentBody).comment)
+    withdraw = partial(decide.withdraw_request, only_own=_only_proposes(call))
+    return _add(call, withdraw, call.body(bodies.OptionalCommentBody).comment)
 
 
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
-    return _add(call, store.add_comment, call.body(bodies.CommentBody).comment, 201)
+    add = partial(store.add_comment, only_own=_only_proposes(call))
+    return _add(call, add, call.body(bodies.CommentBody).comment, 201)
+
+
+def _only_proposes(call: Call) -> bool:
+    """Returns whether the caller may only propose, and change only what is his own. Raises `Forbidden`."""
+    if call.allows(f"{call.level}:request_quota"):
+        return False
+    call.require(f"{call.level}:propose_quota")  # a rule that domains do not have
+    return True
 
 
 def _add(call: Call, add: Callable[[Limes, Place, int, str], None], text: str, status: int = 200) -> Answer:

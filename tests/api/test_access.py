@@ -15,6 +15,7 @@ DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BE
 CLOUD = {"cloud-admin", "cloud-viewer", "billing"}
 DOMAIN_VIEWERS = CLOUD | {"germany-admin", "germany-viewer"}
 PROJECT_VIEWERS = DOMAIN_VIEWERS | {"berlin-admin", "berlin-member", "berlin-reader"}
+PROJECT_MEMBERS = {"cloud-admin", "germany-admin", "berlin-admin", "berlin-member", "berlin-reader"}
 PROJECT_EDITORS = {"cloud-admin", "germany-admin", "berlin-admin"}
 EVERYBODY = set(IDENTITIES)
 PUBLIC_PATHS = public_paths(TABLE)
@@ -86,12 +87,13 @@ ROUTES = [
     ("POST", f"{DOMAIN}/quota-requests/4711/reject", {"cloud-admin"}, 400),
     ("POST", f"{DOMAIN}/quota-requests/4711/withdraw", {"cloud-admin", "germany-admin"}, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/comments", {"cloud-admin", "germany-admin"}, 400),
-    ("POST", f"{PROJECT}/quota-requests", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/quota-requests", PROJECT_MEMBERS, 400),
     ("GET", f"{PROJECT}/quota-requests/4711", PROJECT_VIEWERS, 404),
     ("POST", f"{PROJECT}/quota-requests/4711/approve", {"cloud-admin", "germany-admin"}, 404),
-    ("POST", f"{PROJECT}/quota-requests/4711/reject", {"cloud-admin", "germany-admin"}, 400),
-    ("POST", f"{PROJECT}/quota-requests/4711/withdraw", PROJECT_EDITORS, 404),
-    ("POST", f"{PROJECT}/quota-requests/4711/comments", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/quota-requests/4711/reject", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/quota-requests/4711/confirm", PROJECT_EDITORS, 404),
+    ("POST", f"{PROJECT}/quota-requests/4711/withdraw", PROJECT_MEMBERS, 404),
+    ("POST", f"{PROJECT}/quota-requests/4711/comments", PROJECT_MEMBERS, 400),
     ("POST", f"{PROJECT}/quota-requests/4711/pass-on", {"cloud-admin", "germany-admin"}, 404),
     ("GET", "/v1/inconsistencies", CLOUD, 200),
     ("GET", "/v1/admin/scrape-errors", CLOUD, 200),
