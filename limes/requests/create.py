@@ -15,6 +15,7 @@ from limes.catalog.queries import resource_ids
 from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, Unprocessable
 from limes.kernel.units import UnitError
+from limes.notifications.rules import REQUEST_PROPOSED
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, Target, find, ids_of, not_ready
 from limes.quota import hierarchy, set_quota, temporary_queries
@@ -87,10 +88,11 @@ def _create(
     kind = EventKind.PROPOSED if is_proposal else EventKind.OPENED
     store.record_step(limes, target, [id_], kind, "", reason=reason, wanted=wanted, **given)
     if is_proposal:
+        store.announce_new(limes, id_, REQUEST_PROPOSED)
         return id_, None
     granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
     if granted is None:
-        store.announce_opened(limes, id_)
+        store.announce_new(limes, id_)
     return id_, granted
 
 
@@ -118,7 +120,7 @@ def _confirm(limes: Limes, place: Place, request_id: int, comment: str) -> _Gran
     granted = _approve_by_rules(limes, project, request_id, amounts, term)
     if granted is None:
         store.announce_confirmed(limes, request_id, comment)
-        store.announce_opened(limes, request_id)
+        store.announce_new(limes, request_id)
     return granted
 
 

@@ -136,7 +136,7 @@ def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, p
     store.record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}
     store.record_step(limes, domain, [id_], EventKind.OPENED, "", **details)
-    store.announce_opened(limes, id_)
+    store.announce_new(limes, id_)
     return id_
 
 

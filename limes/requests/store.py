@@ -29,10 +29,9 @@ from limes.requests.rules import EventKind, RequestStatus
 _DECIDED = (EventKind.APPROVED, EventKind.PARTLY_APPROVED, EventKind.REJECTED, EventKind.EXPIRED)
 _KINDS: Mapping[EventKind, str] = {
     **dict.fromkeys(_DECIDED, rules.REQUEST_DECIDED),
-    EventKind.PROPOSED: rules.REQUEST_PROPOSED,
     EventKind.PASSED_ON: rules.REQUEST_PASSED_ON,
 }
-"""Notifications about the steps of a request. That it was opened or confirmed is notified apart, as rules may approve
+"""Notifications about the steps of a request. That it is new or was confirmed is notified apart, as rules may approve
 it at once."""
 _REMEDIES = {
     rules.REQUEST_PROPOSED: "Confirm or reject it.",
@@ -45,9 +44,9 @@ _REMEDIES = {
 }
 
 
-def announce_opened(limes: Limes, request_id: int) -> None:
-    """Notifies those who decide."""
-    _tell(limes, rules.REQUEST_OPENED, [request_id], limes.now(), {})
+def announce_new(limes: Limes, request_id: int, kind: str = rules.REQUEST_OPENED) -> None:
+    """Notifies those who decide, or, of what was proposed, those who confirm."""
+    _tell(limes, kind, [request_id], limes.now(), {})
 
 
 def announce_confirmed(limes: Limes, request_id: int, comment: str) -> None:

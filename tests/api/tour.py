@@ -230,7 +230,7 @@ def request_quotas(tour: Tour) -> None:
             tour.go("GET", one, query="limit=1", id=number)
             tour.go("GET", one, query="marker=2", id=number)
     proposed = f"{PROJECT}/quota-requests/{{id}}"
-    for verb in ("confirm", "withdraw"):
+    for verb in ("withdraw", "confirm"):
         number = tour.request_quota(PROJECT, 70, "berlin-member")
         tour.go("POST", f"{proposed}/{verb}", {}, id=number)
         tour.go("GET", proposed, id=number)

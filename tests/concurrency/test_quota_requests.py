@@ -245,6 +245,6 @@ def test_proposing_and_asking_at_once_leaves_one(world: World) -> None:
             *[lambda n=round_: ask(world, "berlin", compute={"cores": 40 + n})] * 2,
         )
         assert set(statuses(answers)) <= {201, 409}
-        found = world.get(f"{PATHS['berlin']}/quota-requests?status=open,proposed")["quota_requests"]
+        found = world.get(f"{PATHS['berlin']}/quota-requests?status=open&status=proposed")["quota_requests"]
         assert [each["status"] for each in found] == ["open"], "no proposal replaces what an admin has asked for"
         act(world, "berlin", found[0]["id"], "withdraw", "berlin-admin")

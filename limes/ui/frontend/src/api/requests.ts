@@ -58,7 +58,7 @@ export function newRequestBody(edits: readonly Edit[], reason: string, until?: n
 export type Step =
   | { verb: "approve"; comment: string; lowered: readonly Edit[] }
   | { verb: "reject"; reason: string }
-  | { verb: "withdraw" | "pass-on"; comment: string }
+  | { verb: "confirm" | "withdraw" | "pass-on"; comment: string }
   | { verb: "comments"; comment: string };
 
 export function stepBody(step: Step): unknown {

@@ -621,7 +621,7 @@ export interface components {
          * @description What an entry in the conversation of a request is about.
          * @enum {string}
          */
-        EventKind: "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
+        EventKind: "proposed" | "confirmed" | "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
         /** @description The first to end first. `total` is their number, whatever `limit` says. */
         ExpiringCommitmentsAnswer: {
             expiring_commitments: components["schemas"]["EndingCommitment"][];
@@ -1078,6 +1078,8 @@ export interface components {
             /** @description for more quota */
             show_requests: boolean;
             request_quota: boolean;
+            /** @description to an admin of the project */
+            propose_quota: boolean;
             /** @description for more quota */
             decide_requests: boolean;
             set_bursting: boolean;
@@ -1219,10 +1221,10 @@ export interface components {
             author: components["schemas"]["Initiator"];
         };
         /**
-         * @description The state of a request. All but `OPEN` are final.
+         * @description The state of a request. All but `PROPOSED` and `OPEN` are final.
          * @enum {string}
          */
-        RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
+        RequestStatus: "proposed" | "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
         /** @description The limit that counts comes first. Without growth, the number of days of data that a forecast still needs. */
         ResourceForecast: {
             service: string;

@@ -22,6 +22,7 @@ import { useRecount } from "../requests/waiting";
 import { listPath, requestPath } from "../requests/words";
 import { Wanted } from "../requests/Wanted";
 import { useRights } from "../session/rights";
+import { session } from "../session/store";
 
 export default function RequestPage() {
   const { domain, project, id = "" } = useRoute().params as Place & { id?: string };
@@ -36,22 +37,26 @@ export default function RequestPage() {
 }
 
 /** What the reader may do with it now. */
-function verbsOf({ status, project }: QuotaRequestWithConversation, rights: Rights | undefined): Verb[] {
+function verbsOf({ status, project, requester }: QuotaRequestWithConversation, rights: Rights | undefined): Verb[] {
   if (!rights) return [];
   const may = project ? rights.project : rights.domain;
   const isOpen = status === "open";
+  const isProposed = status === "proposed";
+  const isOwn = rights.project.propose_quota && requester.id === session.value?.user.id;
   const maySet = may.raise_quota || may.raise_lowpriv_quota || rights.project.limit_growth;
   const all: [Verb, boolean][] = [
+    ["confirm", isProposed && may.request_quota],
     ["approve", isOpen && may.decide_requests && maySet],
-    ["reject", isOpen && may.decide_requests],
+    ["reject", (isOpen && may.decide_requests) || (isProposed && may.request_quota)],
     ["pass-on", isOpen && project !== undefined && may.decide_requests && rights.domain.request_quota],
-    ["comments", may.request_quota],
-    ["withdraw", isOpen && may.request_quota],
+    ["comments", may.request_quota || isOwn],
+    ["withdraw", ((isOpen || isProposed) && may.request_quota) || (isProposed && isOwn)],
   ];
   return all.filter(([, isAllowed]) => isAllowed).map(([verb]) => verb);
 }
 
 const DONE: Record<Verb, string> = {
+  confirm: "confirmed",
   approve: "approved",
   reject: "rejected",
   "pass-on": "passed on",

@@ -57,5 +57,6 @@ it("says what is wanted and granted", () => {
 it("shows first what waits for those who decide", () => {
   expect(Object.keys(listsOf({ domain: "d" }, true))[0]).toBe("waiting");
   expect(Object.keys(listsOf({ domain: "d" }, false))[0]).toBe("open");
-  expect(Object.keys(listsOf({ domain: "d", project: "p" }, true))).toEqual(["open", "closed", "all"]);
+  expect(Object.keys(listsOf({ domain: "d", project: "p" }, true))).toEqual(["waiting", "open", "closed", "all"]);
+  expect(Object.keys(listsOf({ domain: "d", project: "p" }, false))).toEqual(["proposed", "open", "closed", "all"]);
 });

@@ -42,6 +42,8 @@ export function wantedText(one: WantedQuota): string {
 }
 
 const EVENTS: Record<RequestEvent["kind"], string> = {
+  proposed: "proposed to ask for it",
+  confirmed: "confirmed it",
   opened: "asked for it",
   comment: "wrote",
   passed_on: "passed it on to the cloud admins",
