@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from limes.api.answers import Named
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Names, Text, WholeNumber
 from limes.app.context import Limes
@@ -13,7 +14,7 @@ from limes.quota.answers import render_refusals, status_of
 from limes.quota.bodies import changes_with_set, quota_changes
 from limes.quota.changes import QuotaOutcome
 from limes.quota.temporary import Term
-from limes.requests import answers, bodies, create, decide, lists, store
+from limes.requests import answers, bodies, create, decide, deciders, lists, store
 from limes.requests.pass_on import Rights, pass_on_request
 from limes.requests.rules import RequestStatus
 from limes.web.call import Answer
@@ -65,6 +66,28 @@ def show_of(call: Call) -> Answer:
     """Shows a {level}'s request with its conversation, or one page of it."""
     limit, before = ENTRIES.of(call.req), BEFORE_ENTRY.of(call.req)
     return _answer(call, store.show_request(call.limes, call.place, _number(call), limit, before))
+
+
+def show_deciders_on(call: Call) -> Answer:
+    """Shows who can decide on a {level}'s request, or confirm what is proposed. 409 if nobody has to."""
+    described = store.show_request(call.limes, call.place, _number(call), 1)
+    return _deciders(call, *deciders.rule_for(described))
+
+
+def show_deciders(call: Call) -> Answer:
+    """Shows who can decide on requests of a {level} for more quota."""
+    find(call.engine, call.place)
+    return _deciders(call, f"{call.level}:decide_requests", call.place)
+
+
+def _deciders(call: Call, rule: str, place: Place) -> Answer:
+    directory = call.deps.part(deciders.Directory) or deciders.Directory()
+    found = directory.find(call.deps.policy, rule, place)
+    users = [Named(id_, name) for id_, name in found.users]
+    document = answers.DecidersAnswer(
+        deciders=users, level=found.level, more=found.more, roles=list(found.roles), problem=found.problem
+    )
+    return Answer(document=document)
 
 
 def create_for(call: Call) -> Answer:

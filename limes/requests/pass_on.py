@@ -148,7 +148,7 @@ def _missing(engine: Engine, project: ProjectRow, request_id: int, permissions: 
         raise Conflict(f"{text}: cloud admins can approve it where it is")
     # passing it on means to agree: the approval above is the last one
     if not all(permissions(ref).can_raise for ref in wanted):
-        raise Forbidden("Forbidden")
+        raise Forbidden("Forbidden: who passes a request on has to have the right to raise the project's quotas")
     all_ids = resource_ids(engine)
     domain, others = _quotas_around(engine, project, {ref: all_ids[ref] for ref in wanted})
     missing = missing_domain_quota(wanted, domain, others)

@@ -10,6 +10,7 @@ _FILTERS = (*levels.SELECTION, handlers.STATUS, handlers.LEVEL, handlers.PASSED_
 _PAGE = (handlers.ENTRIES, handlers.BEFORE_ENTRY)
 _LIST = {200: answers.QuotaRequestsAnswer}
 _ONE = {200: answers.QuotaRequestAnswer}
+_DECIDERS = {200: answers.DecidersAnswer}
 _MADE = {201: answers.QuotaRequestAnswer}
 _NEW_ERRORS = (404, 409, 422, 423)
 _RAISE = ("raise", "raise_lowpriv")
@@ -24,6 +25,10 @@ _LEVELS: dict[str, dict[str, Operation]] = {
         "POST": Operation(handlers.create_for, _ASK, _MADE, _NEW_ERRORS, body=bodies.NewQuotaRequestBody),
     },
     "quota-requests/{id}": {"GET": Operation(handlers.show_of, "show_requests", _ONE, (404,), _PAGE)},
+    "quota-requests/{id}/deciders": {
+        "GET": Operation(handlers.show_deciders_on, "show_deciders", _DECIDERS, (404, 409))
+    },
+    "deciders": {"GET": Operation(handlers.show_deciders, "show_deciders", _DECIDERS, (404,))},
     "quota-requests/{id}/approve": {
         "POST": Operation(handlers.approve_of, _DECIDE, _ONE, _NEW_ERRORS, body=bodies.ApprovalBody, also=_RAISE)
     },
@@ -61,6 +66,7 @@ RULES = (
     *policy.rules(
         "project",
         show_requests=("project_viewer", "Show requests for more quota of a project."),
+        show_deciders=("project_viewer", "See by name who can decide on requests of a project."),
         request_quota=(
             "project_editor",
             "Ask for more quota of a project, comment on such requests, withdraw them, and confirm or reject what"
@@ -80,6 +86,7 @@ RULES = (
     *policy.rules(
         "domain",
         show_requests=("domain_viewer", "Show requests for more quota of a domain and its projects."),
+        show_deciders=("domain_viewer", "See by name who can decide on requests of a domain."),
         request_quota=("domain_editor", "Ask for more quota of a domain, comment on such requests, and withdraw them."),
         decide_requests=(
             "cluster_admin",

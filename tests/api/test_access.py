@@ -83,6 +83,10 @@ ROUTES = [
     ("GET", "/v1/public-commitments", EVERYBODY, 200),
     ("POST", f"{DOMAIN}/quota-requests", {"cloud-admin", "germany-admin"}, 400),
     ("GET", f"{DOMAIN}/quota-requests/4711", DOMAIN_VIEWERS, 404),
+    ("GET", f"{DOMAIN}/quota-requests/4711/deciders", DOMAIN_VIEWERS, 404),
+    ("GET", f"{DOMAIN}/deciders", DOMAIN_VIEWERS, 200),
+    ("GET", f"{PROJECT}/quota-requests/4711/deciders", PROJECT_VIEWERS, 404),
+    ("GET", f"{PROJECT}/deciders", PROJECT_VIEWERS, 200),
     ("POST", f"{DOMAIN}/quota-requests/4711/approve", {"cloud-admin"}, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/reject", {"cloud-admin"}, 400),
     ("POST", f"{DOMAIN}/quota-requests/4711/withdraw", {"cloud-admin", "germany-admin"}, 404),
@@ -111,7 +115,8 @@ def test_matrix(world: World, token: str) -> None:
     assert {route: result.status_code for route, result in got.items()} == {
         (method, path): status if token in allowed else 403 for method, path, allowed, status in ROUTES
     }
-    assert {result.text for result in got.values() if result.status_code == 403} <= {"Forbidden\n"}
+    refused = {result.text for result in got.values() if result.status_code == 403}
+    assert all(text.startswith("Forbidden: this needs the role ") for text in refused), "who may is named"
     assert changes(before, all_rows(world.engine)) == {}
 
 

@@ -110,6 +110,6 @@ def test_keystone_does_not_answer(own_keystone: RealKeystone) -> None:
     found, adapter, _ = users(own_keystone)
     own_keystone.server.process.stop()
     for _ in range(3):
-        with pytest.raises(Unavailable, match="cannot ask Keystone for recipients"):
+        with pytest.raises(Unavailable, match="cannot ask Keystone for users"):
             found.with_roles("project", own_keystone.ids.projects["berlin"], ["member"])
     assert adapter.calls == 1, "it is left alone for a while"
