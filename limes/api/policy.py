@@ -5,7 +5,7 @@ Targets: `domain_id` and `project_id` from the path; for raise and lower rules a
 for `cluster:show_subcapacity` also `service` and `resource`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -90,5 +90,9 @@ def needed_roles(policy: Policy, rule: str, target: Mapping[str, str]) -> str:
     """Returns in words which role a user needs: `the role admin on the project, or cloud_resource_admin`; nothing if no
     role is enough by itself."""
     found = roles_that_pass(policy, rule, target)
-    parts = [" or ".join(roles) + _PLACES[level] for level, roles in found.items()]
+    parts = [_or(roles) + _PLACES[level] for level, roles in found.items()]
     return f"the role {', or '.join(parts)}" if parts else ""
+
+
+def _or(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))

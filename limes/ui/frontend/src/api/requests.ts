@@ -3,7 +3,7 @@ import { remember } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { get, post } from "./client";
 import type { Edit } from "./quota";
-import type { QuotaRequest, QuotaRequestAnswer, QuotaRequestsAnswer, QuotaRequestWithConversation, WantedQuota } from "./schema";
+import type { DecidersAnswer, QuotaRequest, QuotaRequestAnswer, QuotaRequestsAnswer, QuotaRequestWithConversation, WantedQuota } from "./schema";
 
 export type { QuotaRequest, QuotaRequestWithConversation, WantedQuota } from "./schema";
 
@@ -39,6 +39,11 @@ export async function loadRequest(at: Place, id: string, signal?: AbortSignal): 
   }
   remember(namedIn(request));
   return request;
+}
+
+/** Who can decide on a request, or without its number on all of the domain or project. */
+export function loadDeciders(at: Place, id?: number, signal?: AbortSignal): Promise<DecidersAnswer> {
+  return get<DecidersAnswer>(apiPath(at, id === undefined ? "/deciders" : `/quota-requests/${id}/deciders`), { signal });
 }
 
 /** Services with their quotas, as the API takes them. */

@@ -410,6 +410,21 @@ export interface components {
             at: number;
             reason: string;
         };
+        /** @description Who can decide: some users by name, and the roles of which they have one. */
+        DecidersAnswer: {
+            deciders: components["schemas"]["Named"][];
+            /**
+             * @description where they have such a role; `cluster`: anywhere
+             * @enum {string}
+             */
+            level: "project" | "domain" | "cluster";
+            /** @description how many others there are */
+            more: number;
+            /** @description of which one is enough; empty if none is by itself */
+            roles: string[];
+            /** @description why nobody is named, if Keystone could not be asked */
+            problem?: string;
+        };
         /** @description Quota and usage of a domain. */
         Domain: {
             id: string;
@@ -1686,6 +1701,7 @@ export type ConversionPart = components['schemas']['ConversionPart'];
 export type ConversionRate = components['schemas']['ConversionRate'];
 export type ConversionsAnswer = components['schemas']['ConversionsAnswer'];
 export type Correction = components['schemas']['Correction'];
+export type DecidersAnswer = components['schemas']['DecidersAnswer'];
 export type Domain = components['schemas']['Domain'];
 export type DomainAnswer = components['schemas']['DomainAnswer'];
 export type DomainForbidAutogrowthBody = components['schemas']['DomainForbidAutogrowthBody'];

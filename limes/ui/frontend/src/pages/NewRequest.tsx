@@ -5,8 +5,9 @@ import { Content } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
 import { useLoad } from "../lib/load";
 import { nameOf } from "../lib/names";
-import type { Place } from "../lib/paths";
+import { levelOf, type Place } from "../lib/paths";
 import { AskForm } from "../requests/AskForm";
+import { WhoDecides } from "../requests/WhoDecides";
 import { listPath, readAsk } from "../requests/words";
 import { useMayAsk, useOnlyProposes, useRights } from "../session/rights";
 
@@ -32,7 +33,11 @@ export default function NewRequest() {
           <Content of={report}>{(data) => <AskForm report={data} asked={readAsk(query.ask)} />}</Content>
         </>
       )}
-      {rights && !mayAsk && <p class="empty">Your role may not ask for quota here. Admins may.</p>}
+      {rights && !mayAsk && (
+        <p class="empty">
+          Your role may not ask for quota here. Admins of the {levelOf(at)} may; it is raised by <WhoDecides at={at} />.
+        </p>
+      )}
     </Page>
   );
 }

@@ -21,6 +21,7 @@ import { Steps, type Verb } from "../requests/Steps";
 import { useRecount } from "../requests/waiting";
 import { listPath, requestPath } from "../requests/words";
 import { Wanted } from "../requests/Wanted";
+import { WhoDecides } from "../requests/WhoDecides";
 import { useRights } from "../session/rights";
 import { session } from "../session/store";
 
@@ -114,6 +115,11 @@ function said(error: Error): string {
   return isConflict ? `Nothing was changed: ${error.message}` : inWords(error);
 }
 
+const WAITS_FOR: Partial<Record<QuotaRequestWithConversation["status"], string>> = {
+  proposed: "Can be confirmed by",
+  open: "Can be decided by",
+};
+
 function Facts({ of }: { of: QuotaRequestWithConversation }) {
   const { domain, project, requester, created_at: created, decided_at: decided, passed_on_from: below, passed_on_to: above } = of;
   return (
@@ -141,6 +147,14 @@ function Facts({ of }: { of: QuotaRequestWithConversation }) {
           {requester.name}, {formatTime(created)}
         </dd>
       </div>
+      {WAITS_FOR[of.status] && (
+        <div>
+          <dt>{WAITS_FOR[of.status]}</dt>
+          <dd>
+            <WhoDecides at={placeOf(of)} id={of.id} version={of.conversation.length} />
+          </dd>
+        </div>
+      )}
       {decided !== undefined && (
         <div>
           <dt>Closed</dt>
