@@ -225,6 +225,7 @@ def request_quotas(tour: Tour) -> None:
             ("approve", {}),
         ):
             number = tour.request_quota(level, 60 if level == PROJECT else 200)
+            tour.go("GET", f"{one}/deciders", id=number)
             tour.go("POST", f"{one}/{verb}", document, id=number)
             tour.go("GET", one, id=number)
             tour.go("GET", one, query="limit=1", id=number)

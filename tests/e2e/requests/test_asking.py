@@ -126,6 +126,7 @@ def test_what_a_member_proposes_is_confirmed(open_as: OpenPage) -> None:
     expect(status(page)).to_have_text("Proposed")
     answer(page, "Comment", "it is urgent", "Comment")
     expect(page.get_by_role("list", name="Conversation")).to_contain_text("proposed to ask for it")
+    expect(page.get_by_text("Bert, with the role admin or resource_admin on the project")).to_be_visible()
     assert violations(page) == []
     page = open_as(SHOP_ADMIN, PROJECT)
     nav_entry(page, "Requests 1 waiting").click()
@@ -136,6 +137,7 @@ def test_what_a_member_proposes_is_confirmed(open_as: OpenPage) -> None:
     answer(page, "Confirm", "we need it")
     expect(status(page)).to_have_text("Open")
     expect(page.get_by_role("list", name="Conversation")).to_contain_text("it is urgent")
+    expect(page.get_by_text("Anna, with the role resource_admin on the domain")).to_be_visible()
     expect(nav_entry(page, "Requests")).to_be_visible()
 
 
