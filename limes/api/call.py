@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import falcon
 
-from limes.api import parameters
+from limes.api import parameters, policy
 from limes.api.answers import Link
 from limes.api.parameters import Parameter
 from limes.app.context import Limes
@@ -112,7 +112,12 @@ class Call(web.Call[ApiCollaborators]):
     def require(self, rule: str) -> None:
         """Raises `Forbidden` unless the caller passes the rule. Called before anything is looked up."""
         if not self.allows(rule):
-            raise Forbidden("Forbidden")
+            raise self.refusal(rule)
+
+    def refusal(self, rule: str) -> Forbidden:
+        """Returns what tells the caller who may do that."""
+        needed = policy.needed_roles(self.deps.policy, rule, self.target)
+        return Forbidden(f"Forbidden: this needs {needed}" if needed else "Forbidden")
 
     def allows(self, rule: str, **more_target: str) -> bool:
         return self.deps.policy.allows(rule, self.identity, {**self.target, **more_target})

@@ -140,6 +140,7 @@ class ProjectRights(Shape):
     sync: Annotated[bool, Needs("project:sync")]
     show_requests: Annotated[bool, Needs("project:show_requests"), _MORE_QUOTA]
     request_quota: Annotated[bool, Needs("project:request_quota")]
+    propose_quota: Annotated[bool, Needs("project:propose_quota"), Field(description="to an admin of the project")]
     decide_requests: Annotated[bool, Needs("project:decide_requests"), _MORE_QUOTA]
     set_labels: Annotated[bool, Needs("project:set_labels")]
     set_bursting: Annotated[bool, Needs("project:edit")]

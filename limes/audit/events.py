@@ -281,7 +281,7 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
 def quota_request_changed(
     scope: Scope, request_id: int, kind: str, details: Mapping[str, object], initiator: Initiator
 ) -> Event:
-    action, code = ("create", "201") if kind == "opened" else ("update", "200")
+    action, code = ("create", "201") if kind in ("opened", "proposed") else ("update", "200")
     payload = {"event": kind, **details}
     target = "service/resources/quota-request"
     return Event(action, target, str(request_id), scope, payload, initiator, reason_code=code)

@@ -3,6 +3,7 @@
 An evaluation costs 0.1 to 0.4 ms, so ask once per scope, never once per row; decisions are remembered for some seconds.
 """
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from limes.kernel.errors import ConfigError
 
 CACHE_SECONDS = 5.0
 _CACHE_SIZE = 20_000
+_ROLE = re.compile(r"\brole:([^\s()%]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class Policy:
         """Returns whether any rule in force is about one of these names of the target."""
         checks = [str(check) for check in list(self._enforcer.rules.values())]
         return any(f"%({name})s" in check for name in names for check in checks)
+
+    def roles(self) -> list[str]:
+        """Returns the roles that rules in force name, by name."""
+        checks = [str(check) for check in list(self._enforcer.rules.values())]
+        return sorted({role for check in checks for role in _ROLE.findall(check)})
 
     def allows(self, rule: str, identity: Identity, target: Mapping[str, Any] | None = None) -> bool:
         """Returns whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`). A rule

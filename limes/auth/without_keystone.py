@@ -49,6 +49,10 @@ class SampleIdentities:
         users = {user.name: user for user in settings.users}
         self._tokens = {token.token: self._identity(users[token.user], token) for token in settings.tokens}
 
+    @property
+    def identities(self) -> list[Identity]:
+        return list(self._tokens.values())
+
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
         token = str(environ.get("HTTP_X_AUTH_TOKEN") or "").strip()
         if not token:

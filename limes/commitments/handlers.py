@@ -8,7 +8,7 @@ from limes.api.parameters import Flag, Header, Moment, Names, Text, WholeNumber
 from limes.commitments import answers, commitment, reading, reshape, store
 from limes.commitments import bodies as commitments_bodies
 from limes.commitments import create as creating
-from limes.kernel.errors import BadRequest, Forbidden, NotFound
+from limes.kernel.errors import BadRequest, NotFound
 from limes.kernel.validation.shape import stored
 from limes.projects.scope import find_project
 from limes.web.call import Answer
@@ -81,7 +81,7 @@ def delete(call: Call) -> Answer:
     """Deletes a commitment: 204."""
     as_admin = call.allows("project:uncommit")
     if not as_admin and not (call.limes.settings.commitments.self_delete_grace and call.allows("project:edit")):
-        raise Forbidden("Forbidden")
+        raise call.refusal("project:uncommit")
     domain_id, project_id = call.params["domain_id"], call.params["project_id"]
     creating.delete_commitment(call.as_caller(), domain_id, project_id, _number(call), as_admin=as_admin)
     return Answer(204)

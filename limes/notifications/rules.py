@@ -57,18 +57,21 @@ NotificationKind = Literal[
     "temporary_quota_waits",
     "temporary_quota_ends",
     "temporary_quota_ended",
+    "request_proposed",
+    "request_confirmed",
     "request_opened",
     "request_decided",
     "request_passed_on",
     "request_waiting",
 ]
 Level = Literal["cloud", "domain", "project"]
+REQUEST_PROPOSED, REQUEST_CONFIRMED = "request_proposed", "request_confirmed"
 REQUEST_OPENED, REQUEST_DECIDED, REQUEST_PASSED_ON, REQUEST_WAITING = (
     "request_opened", "request_decided", "request_passed_on", "request_waiting",
 )  # fmt: skip
-REQUEST_KINDS = frozenset({REQUEST_OPENED, REQUEST_DECIDED, REQUEST_PASSED_ON, REQUEST_WAITING})
+TO_REQUESTER = frozenset({REQUEST_CONFIRMED, REQUEST_DECIDED, REQUEST_PASSED_ON})
+REQUEST_KINDS = TO_REQUESTER | {REQUEST_PROPOSED, REQUEST_OPENED, REQUEST_WAITING}
 """They go only to rules that name them: they are for those who decide, or for one person."""
-TO_REQUESTER = frozenset({REQUEST_DECIDED, REQUEST_PASSED_ON})
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,8 @@ class MailSettings(Section):
     urgent: tuple[NotificationKind, ...] = (
         "backend_unreachable",
         "capacity_drop",
+        "request_proposed",
+        "request_confirmed",
         "request_opened",
         "request_decided",
         "request_passed_on",

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from msgspec import field
 from pydantic import Field
 
+from limes.api import policy
 from limes.api.answers import Initiator, Link, Named, initiator, unit_of
 from limes.catalog.catalog import Catalog
 from limes.kernel.validation.shape import Amount, Shape, Time, Unit, seconds
@@ -75,6 +76,16 @@ class QuotaRequestAnswer(Shape):
     conversation_links: list[Link]
     conversation_total: Annotated[int, Field(ge=0, description="how many entries the conversation has")]
     warnings: list[str] = []
+
+
+class DecidersAnswer(Shape):
+    """Who can decide: some users by name, and the roles of which they have one."""
+
+    deciders: list[Named]
+    level: Annotated[policy.Level, Field(description="where they have such a role; `cluster`: anywhere")]
+    more: Annotated[int, Field(ge=0, description="how many others there are")]
+    roles: Annotated[list[str], Field(description="of which one is enough; empty if none is by itself")]
+    problem: Annotated[str, Field(description="why nobody is named, if Keystone could not be asked")] | None = None
 
 
 class QuotaRequestsAnswer(Shape):

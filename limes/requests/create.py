@@ -1,8 +1,9 @@
-"""Asks for more quota of a project or domain. Rules of the configuration may approve a project's request at once.
+"""Asks for more quota of a project or domain. Rules of the configuration may approve a project's request at once. What
+members of a project ask for is only proposed until an admin of the project confirms it.
 
-Invariants: at most one open request of a project asks for a resource, and the same for what a domain asks for itself. A
-rule with `every` approves a resource of a project once in that time. To keep them, a transaction locks the row of the
-project or domain before it looks for open requests and earlier approvals.
+Invariants: at most one open or proposed request of a project asks for a resource, and the same for what a domain asks
+for itself. A rule with `every` approves a resource of a project once in that time. To keep them, a transaction locks
+the row of the project or domain before it looks for such requests and earlier approvals.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,6 +15,7 @@ from limes.catalog.queries import resource_ids
 from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, Unprocessable
 from limes.kernel.units import UnitError
+from limes.notifications.rules import REQUEST_PROPOSED
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, Target, find, ids_of, not_ready
 from limes.quota import hierarchy, set_quota, temporary_queries
@@ -30,6 +32,10 @@ _NOT_FOR_A_TIME = (
 )
 
 
+_Granted = tuple[ProjectRow, QuotaOutcome]
+"""What rules have approved, to be written to backends."""
+
+
 class _Problem(Exception):
     """Why a resource cannot be asked for."""
 
@@ -41,16 +47,17 @@ def create_request(
     reason: str,
     of_set: Collection[Ref] = (),
     term: Term = ALWAYS,
+    status: RequestStatus = RequestStatus.OPEN,
 ) -> int:
-    """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Of the resources
-    `of_set` only those are asked for whose present quota is lower. Raises `NotFound`, `Unprocessable` with a line for
-    each resource that cannot be asked for, `NotReady`, and `Conflict` with an open request that asks for some of the
-    same resources and for others."""
+    """Makes a request, open or `PROPOSED`, and returns its number. It replaces such ones whose resources it asks for,
+    too. Of the resources `of_set` only those are asked for whose present quota is lower. Raises `NotFound`,
+    `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and `Conflict` with one that
+    asks for some of the same resources and for others, or that a proposal cannot replace."""
     if not changes:
         raise Unprocessable("the request names no resource")
     if refusal := check_term(term, limes.now()):
         raise Unprocessable(refusal.message)
-    id_, granted = _create(limes, place, changes, reason, of_set, term)
+    id_, granted = _create(limes, place, changes, reason, of_set, term, status)
     if granted is not None:
         set_quota.push_changes(limes, *granted)
     return id_
@@ -58,41 +65,85 @@ def create_request(
 
 @atomic
 def _create(
-    limes: Limes, place: Place, changes: Sequence[QuotaChange], reason: str, of_set: Collection[Ref], term: Term
-) -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
+    limes: Limes,
+    place: Place,
+    changes: Sequence[QuotaChange],
+    reason: str,
+    of_set: Collection[Ref],
+    term: Term,
+    status: RequestStatus,
+) -> tuple[int, _Granted | None]:
     target = find(limes.engine, place)
     store.admit(limes, *ids_of(target))
     amounts = _read_amounts(limes, target, changes, of_set, term)
-    replaced = _replaced(limes, target, [row.ref for row in amounts])
-    id_ = store.add_request(limes, target, reason, amounts, term)
+    is_proposal = status is RequestStatus.PROPOSED
+    replaced = _replaced(limes, target, [row.ref for row in amounts], only_own=is_proposal)
+    id_ = store.add_request(limes, target, reason, amounts, term, status=status)
     text = f"replaced by quota request {id_}"
     store.close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
     if isinstance(target, ProjectRow):
         store.close_passed_on(limes, target, replaced, text)
     wanted = {"/".join(row.ref): row.wanted for row in amounts}
     given = {name: int(time) for name, time in (("from", term.starts_at), ("until", term.until)) if time is not None}
-    store.record_step(limes, target, [id_], EventKind.OPENED, "", reason=reason, wanted=wanted, **given)
+    kind = EventKind.PROPOSED if is_proposal else EventKind.OPENED
+    store.record_step(limes, target, [id_], kind, "", reason=reason, wanted=wanted, **given)
+    if is_proposal:
+        store.announce_new(limes, id_, REQUEST_PROPOSED)
+        return id_, None
     granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
     if granted is None:
-        store.announce_opened(limes, id_)
+        store.announce_new(limes, id_)
     return id_, granted
 
 
-def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:
-    """Returns the open requests whose resources are all asked for again."""
-    engine, replaced = limes.engine, []
-    lock_open = queries.lock_open_of_project if isinstance(target, ProjectRow) else queries.lock_open_of_domain
-    ids = [row.id for row in lock_open(engine, target.id)]
-    for id_, rows in queries.amounts_of(engine, ids).items():
-        open_refs = {row.ref for row in rows}
-        common, others = open_refs & set(refs), open_refs - set(refs)
-        if common and others:
+def confirm_request(limes: Limes, place: Place, request_id: int, comment: str) -> None:
+    """Opens what a member has proposed, with all that follows for a new request. Raises `NotFound`, `Conflict` if it is
+    not proposed any more, and `Unprocessable` and `NotReady` as for a new one."""
+    granted = _confirm(limes, place, request_id, comment)
+    if granted is not None:
+        set_quota.push_changes(limes, *granted)
+
+
+@atomic
+def _confirm(limes: Limes, place: Place, request_id: int, comment: str) -> _Granted | None:
+    engine, project = limes.engine, find(limes.engine, place)
+    assert isinstance(project, ProjectRow)
+    queries.lock_requester(engine, *ids_of(project))
+    request = store.lock_request(limes, place, request_id, (RequestStatus.PROPOSED,)).request
+    proposed = queries.amounts_of(engine, [request_id])[request_id]
+    changes, term = [QuotaChange(row.ref, row.wanted) for row in proposed], request.term_at(limes.now())
+    amounts = [row._replace(request_id=request_id) for row in _read_amounts(limes, project, changes, (), term)]
+    queries.remove_amounts(engine, request_id)
+    queries.add_amounts(engine, amounts)
+    queries.open_proposed(engine, request_id)
+    store.record_step(limes, project, [request_id], EventKind.CONFIRMED, comment)
+    granted = _approve_by_rules(limes, project, request_id, amounts, term)
+    if granted is None:
+        store.announce_confirmed(limes, request_id, comment)
+        store.announce_new(limes, request_id)
+    return granted
+
+
+def _replaced(limes: Limes, target: Target, refs: Sequence[Ref], *, only_own: bool) -> list[int]:
+    """Returns the open and proposed requests whose resources are all asked for again. With `only_own`, only what the
+    caller has proposed may be replaced."""
+    engine, replaced, caller = limes.engine, [], limes.initiator.id
+    lock_them = queries.lock_undecided_of_project if isinstance(target, ProjectRow) else queries.lock_open_of_domain
+    found = {row.id: row for row in lock_them(engine, target.id)}
+    for id_, rows in queries.amounts_of(engine, list(found)).items():
+        asked = {row.ref for row in rows}
+        common, others = asked & set(refs), asked - set(refs)
+        if not common:
+            continue
+        text = f"quota request {id_} is {found[id_].status} and asks for {names(common)} already"
+        is_own = found[id_].status == RequestStatus.PROPOSED.value and found[id_].requester_id == caller != ""
+        if only_own and not is_own:
+            raise Conflict(f"{text}: admins of the project can change or withdraw it")
+        if others:
             raise Conflict(
-                f"quota request {id_} is open and asks for {names(common)} already, and for {names(others)}:"
-                " withdraw it first, or ask for all of them at once, which replaces it"
+                f"{text}, and for {names(others)}: withdraw it first, or ask for all of them at once, which replaces it"
             )
-        if common:
-            replaced.append(id_)
+        replaced.append(id_)
     return replaced
 
 
@@ -162,7 +213,7 @@ def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) ->
 
 def _approve_by_rules(
     limes: Limes, project: ProjectRow, request_id: int, rows: Sequence[AmountRow], term: Term
-) -> tuple[ProjectRow, QuotaOutcome] | None:
+) -> _Granted | None:
     """Returns what was changed; None if the request stays open."""
     found = _matching_rules(limes, project, rows)
     if found is None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from limes.app.context import Limes
 from limes.catalog.catalog import Ref
 from limes.db.transactions import atomic
-from limes.kernel.errors import LimesError, NotFound, Unprocessable
+from limes.kernel.errors import Forbidden, LimesError, NotFound, Unprocessable
 from limes.kernel.units import UnitError
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place
@@ -22,7 +22,7 @@ from limes.requests import lists, pass_on, queries, store
 from limes.requests.lists import RequestRow
 from limes.requests.pass_on import Rights
 from limes.requests.queries import AmountRow
-from limes.requests.rules import EventKind, RequestStatus, names, status_after
+from limes.requests.rules import UNDECIDED, EventKind, RequestStatus, names, status_after
 from limes.requests.store import HeldRequest, close_passed_on, close_requests, lock_request, record_step
 
 log = logging.getLogger(__name__)
@@ -35,15 +35,26 @@ _WORDS = {
 
 
 @atomic
-def reject_request(limes: Limes, place: Place, request_id: int, reason: str) -> None:
-    """Refuses the request. What was passed on goes back to those who did. Raises `NotFound` and `Conflict`."""
-    _close(limes, lock_request(limes, place, request_id), RequestStatus.REJECTED, reason)
+def reject_request(
+    limes: Limes, place: Place, request_id: int, reason: str, states: Sequence[RequestStatus] = UNDECIDED
+) -> None:
+    """Refuses the request, if it is in one of the `states` in which the caller may do that. What was passed on goes
+    back to those who did. Raises `NotFound`, `Forbidden` and `Conflict`."""
+    locked = lock_request(limes, place, request_id, UNDECIDED)
+    if locked.request.status not in states:
+        who = "admins of the project" if locked.request.status == RequestStatus.PROPOSED.value else "who decides on it"
+        raise Forbidden(f"quota request {request_id} is {locked.request.status}: only {who} may reject it")
+    _close(limes, locked, RequestStatus.REJECTED, reason)
 
 
 @atomic
-def withdraw_request(limes: Limes, place: Place, request_id: int, comment: str) -> None:
-    """Takes the request back. Raises `NotFound`, and `Conflict` if it is not open any more."""
-    _close(limes, lock_request(limes, place, request_id), RequestStatus.WITHDRAWN, comment)
+def withdraw_request(limes: Limes, place: Place, request_id: int, comment: str, *, only_own: bool = False) -> None:
+    """Takes the request back; with `only_own`, what the caller has proposed, and nobody has confirmed. Raises
+    `NotFound`, `Forbidden`, and `Conflict` if it is too late."""
+    locked = lock_request(limes, place, request_id, (RequestStatus.PROPOSED,) if only_own else UNDECIDED)
+    if only_own:
+        store.refuse_others(limes, locked)
+    _close(limes, locked, RequestStatus.WITHDRAWN, comment)
 
 
 def _close(limes: Limes, locked: HeldRequest, status: RequestStatus, text: str) -> None:
@@ -149,8 +160,8 @@ def expire_requests(limes: Limes) -> int:
 @atomic
 def _expire(limes: Limes, row: RequestRow, now: float) -> int:
     place = Place(row.domain_uuid, row.project_uuid or "")
-    locked = lock_request(limes, place, row.id, must_be_open=False)
-    if locked.request.status != RequestStatus.OPEN.value:
+    locked = lock_request(limes, place, row.id, ())
+    if locked.request.status != row.status:
         return 0
     is_over = row.until is not None and row.until <= now
     text = f"it was for the time until {temporary.when(row.until or 0)}" if is_over else "no decision was made in time"

@@ -1,7 +1,9 @@
 """Requests for more quota: of a project, of a domain, and of all of them."""
 
 from collections.abc import Callable
+from functools import partial
 
+from limes.api.answers import Named
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Names, Text, WholeNumber
 from limes.app.context import Limes
@@ -12,7 +14,7 @@ from limes.quota.answers import render_refusals, status_of
 from limes.quota.bodies import changes_with_set, quota_changes
 from limes.quota.changes import QuotaOutcome
 from limes.quota.temporary import Term
-from limes.requests import answers, bodies, create, decide, lists, store
+from limes.requests import answers, bodies, create, decide, deciders, lists, store
 from limes.requests.pass_on import Rights, pass_on_request
 from limes.requests.rules import RequestStatus
 from limes.web.call import Answer
@@ -66,13 +68,36 @@ def show_of(call: Call) -> Answer:
     return _answer(call, store.show_request(call.limes, call.place, _number(call), limit, before))
 
 
+def show_deciders_on(call: Call) -> Answer:
+    """Shows who can decide on a {level}'s request, or confirm what is proposed. 409 if nobody has to."""
+    described = store.show_request(call.limes, call.place, _number(call), 1)
+    return _deciders(call, *deciders.rule_for(described))
+
+
+def show_deciders(call: Call) -> Answer:
+    """Shows who can decide on requests of a {level} for more quota."""
+    find(call.engine, call.place)
+    return _deciders(call, f"{call.level}:decide_requests", call.place)
+
+
+def _deciders(call: Call, rule: str, place: Place) -> Answer:
+    directory = call.deps.part(deciders.Directory) or deciders.Directory()
+    found = directory.find(call.deps.policy, rule, place)
+    users = [Named(id_, name) for id_, name in found.users]
+    document = answers.DecidersAnswer(
+        deciders=users, level=found.level, more=found.more, roles=list(found.roles), problem=found.problem
+    )
+    return Answer(document=document)
+
+
 def create_for(call: Call) -> Answer:
     """Asks for more quota of a {level}: 201."""
+    status = RequestStatus.PROPOSED if _only_proposes(call) else RequestStatus.OPEN
     find(call.engine, call.place)
     wanted = call.body(bodies.NewQuotaRequestBody).quota_request
     changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
-    id_ = create.create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term)
+    id_ = create.create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term, status)
     return _answer(call, store.show_request(call.limes, call.place, id_), 201)
 
 
@@ -88,19 +113,39 @@ def approve_of(call: Call) -> Answer:
     return _answer(call, store.show_request(call.limes, call.place, number), outcome=outcome)
 
 
+def confirm(call: Call) -> Answer:
+    """Confirms what a member of the project has proposed, which makes it an open request: 200."""
+    return _add(call, create.confirm_request, call.body(bodies.OptionalCommentBody).comment)
+
+
 def reject_of(call: Call) -> Answer:
     """Rejects a {level}'s request: 200."""
-    return _add(call, decide.reject_request, call.body(bodies.RejectionBody).reason)
+    rules = {RequestStatus.OPEN: "decide_requests", RequestStatus.PROPOSED: "request_quota"}
+    states = [status for status, rule in rules.items() if call.allows(f"{call.level}:{rule}")]
+    if not states:
+        call.authorize()
+    reject = partial(decide.reject_request, states=states)
+    return _add(call, reject, call.body(bodies.RejectionBody).reason)
 
 
 def withdraw_of(call: Call) -> Answer:
     """Withdraws a {level}'s request: 200."""
-    return _add(call, decide.withdraw_request, call.body(bodies.OptionalCommentBody).comment)
+    withdraw = partial(decide.withdraw_request, only_own=_only_proposes(call))
+    return _add(call, withdraw, call.body(bodies.OptionalCommentBody).comment)
 
 
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
-    return _add(call, store.add_comment, call.body(bodies.CommentBody).comment, 201)
+    add = partial(store.add_comment, only_own=_only_proposes(call))
+    return _add(call, add, call.body(bodies.CommentBody).comment, 201)
+
+
+def _only_proposes(call: Call) -> bool:
+    """Returns whether the caller may only propose, and change only what is his own. Raises `Forbidden`."""
+    if call.allows(f"{call.level}:request_quota"):
+        return False
+    call.require(f"{call.level}:propose_quota")  # a rule that domains do not have
+    return True
 
 
 def _add(call: Call, add: Callable[[Limes, Place, int, str], None], text: str, status: int = 200) -> Answer:

@@ -95,10 +95,10 @@ def _filtered(query: Select, filters: Filters) -> Select:
 
 @rows(RequestRow)
 def expired(now: float, made_before: float = -1.0) -> Node:
-    """The open requests for a time that has passed, and the ones that were made before that time. Those of projects
-    come before what they were passed on as."""
-    is_over = (QuotaRequest.until <= now) | (QuotaRequest.created_at <= made_before)
-    return _SELECT.where(queries.IS_OPEN, is_over).order_by(QuotaRequest.id)
+    """The undecided requests for a time that has passed, and the ones that were made before that time, or confirmed.
+    Those of projects come before what they were passed on as."""
+    is_over = (QuotaRequest.until <= now) | (queries.open_since <= made_before)
+    return _SELECT.where(queries.IS_UNDECIDED, is_over).order_by(QuotaRequest.id)
 
 
 @first(RequestRow)
@@ -113,10 +113,10 @@ def by_ids(ids: Collection[int]) -> Node:
 
 @mapping(int, float)
 def waiting(before: float) -> Node:
-    """When the open requests were made that were made before that time, by id. Not the ones that were passed on: they
-    wait for the decision above."""
-    is_old = (queries.IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
-    return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(*is_old).order_by(QuotaRequest.id)
+    """Since when requests are open, by id, if that is before that time. Not the ones that were passed on: they wait for
+    the decision above."""
+    is_old = (queries.IS_OPEN, queries.open_since <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
+    return QuotaRequest.select(QuotaRequest.id, queries.open_since).where(*is_old).order_by(QuotaRequest.id)
 
 
 @rows(queries.EventRow)
@@ -166,7 +166,7 @@ class OpenRequests(NamedTuple):
     """Whether they wait for the decision on a request of the domain."""
     number: int
     oldest_at: float
-    """When the oldest of them was made."""
+    """Since when the oldest of them is open."""
 
 
 def _open_requests(of_project: int, passed_on: int, number: int, oldest_at: float) -> OpenRequests:
@@ -179,7 +179,7 @@ def open_requests() -> Node:
     is_of_project = Case(None, [(row.project.is_null(), 0)], 1)
     is_passed_on = Case(None, [(row.id.in_(_PASSED_ON_NOW), 1)], 0)
     kind = (is_of_project.alias("is_of_project"), is_passed_on.alias("is_passed_on"))
-    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(queries.IS_OPEN)
+    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(queries.open_since)).where(queries.IS_OPEN)
     return query.group_by(is_of_project, is_passed_on)
 
 

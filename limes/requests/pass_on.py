@@ -136,7 +136,7 @@ def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, p
     store.record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}
     store.record_step(limes, domain, [id_], EventKind.OPENED, "", **details)
-    store.announce_opened(limes, id_)
+    store.announce_new(limes, id_)
     return id_
 
 
@@ -148,7 +148,7 @@ def _missing(engine: Engine, project: ProjectRow, request_id: int, permissions: 
         raise Conflict(f"{text}: cloud admins can approve it where it is")
     # passing it on means to agree: the approval above is the last one
     if not all(permissions(ref).can_raise for ref in wanted):
-        raise Forbidden("Forbidden")
+        raise Forbidden("Forbidden: who passes a request on has to have the right to raise the project's quotas")
     all_ids = resource_ids(engine)
     domain, others = _quotas_around(engine, project, {ref: all_ids[ref] for ref in wanted})
     missing = missing_domain_quota(wanted, domain, others)

@@ -14,7 +14,7 @@ from limes.kernel.errors import NotFound
 from limes.projects.models import Domain, Project
 from limes.quota.temporary import Term
 from limes.requests.models import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
-from limes.requests.rules import RequestStatus
+from limes.requests.rules import UNDECIDED, EventKind, RequestStatus
 
 
 class LockedRequest(NamedTuple):
@@ -25,6 +25,7 @@ class LockedRequest(NamedTuple):
     passed_on_from: int | None
     starts_at: float | None
     until: float | None
+    requester_id: str
 
     def term_at(self, now: float) -> Term:
         """Returns for how long the quota is wanted from now on: a beginning that has passed means at once."""
@@ -33,7 +34,7 @@ class LockedRequest(NamedTuple):
 
     def status_at(self, now: float) -> str:
         """Returns its state. A request for a time that has passed is expired, even before that is stored."""
-        is_over = self.status == RequestStatus.OPEN.value and self.until is not None and self.until <= now
+        is_over = self.status in UNDECIDED and self.until is not None and self.until <= now
         return RequestStatus.EXPIRED.value if is_over else self.status
 
 
@@ -105,10 +106,17 @@ Owner = tuple[int, int | None]
 
 
 def insert(
-    engine: Engine, owner: Owner, reason: str, author: tuple[str, str], at: float, term: Term, origin: int | None = None
+    engine: Engine,
+    owner: Owner,
+    reason: str,
+    author: tuple[str, str],
+    at: float,
+    term: Term,
+    origin: int | None = None,
+    status: RequestStatus = RequestStatus.OPEN,
 ) -> int:
-    """Stores an open request without its amounts, made by `author` (id and name), and returns its number. Raises
-    `NotFound` if its project is being deleted at this moment."""
+    """Stores a request without its amounts, made by `author` (id and name), and returns its number. Raises `NotFound`
+    if its project is being deleted at this moment."""
     (domain, project), (requester_id, requester_name) = owner, author
     try:
         (id_,) = engine.column(
@@ -122,7 +130,7 @@ def insert(
             starts_at=term.starts_at,
             until=term.until,
             passed_on_from=origin,
-            status=RequestStatus.OPEN.value,
+            status=status.value,
         )
     except peewee.IntegrityError as error:
         raise NotFound("no such project or domain") from error
@@ -138,9 +146,17 @@ add_events = Insert(EventRow, QuotaRequestEvent)
 
 _LOCKED = QuotaRequest.select(
     *(QuotaRequest.id, QuotaRequest.domain, QuotaRequest.project, QuotaRequest.status, QuotaRequest.passed_on_from),
-    *(QuotaRequest.starts_at, QuotaRequest.until),
+    *(QuotaRequest.starts_at, QuotaRequest.until, QuotaRequest.requester_id),
 ).order_by(QuotaRequest.id)
 IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
+IS_UNDECIDED = any_of(QuotaRequest.status, [status.value for status in UNDECIDED])
+open_since = fn.COALESCE(
+    QuotaRequestEvent.select(fn.MAX(QuotaRequestEvent.at)).where(
+        QuotaRequestEvent.request == QuotaRequest.id, QuotaRequestEvent.kind == EventKind.CONFIRMED.value
+    ),
+    QuotaRequest.created_at,
+)
+"""Since when those who decide can see a request; of a proposed one, since when it waits to be confirmed."""
 
 
 def _is_of(project: peewee.Field, uuids: Collection[str]) -> peewee.ColumnBase:
@@ -158,8 +174,8 @@ def lock_family(request_id: int) -> Node:
 
 
 @rows(LockedRequest)
-def lock_open_of_project(project_id: int) -> Node:
-    return lock(_LOCKED.where(QuotaRequest.project == project_id, IS_OPEN))
+def lock_undecided_of_project(project_id: int) -> Node:
+    return lock(_LOCKED.where(QuotaRequest.project == project_id, IS_UNDECIDED))
 
 
 @rows(LockedRequest)
@@ -189,6 +205,18 @@ def lock_passed_on(ids: Collection[int]) -> Node:
 def close(ids: Collection[int], status: RequestStatus, at: float) -> Node:
     """Gives requests a state that is final. They are locked."""
     return QuotaRequest.update(status=status, decided_at=at).where(any_of(QuotaRequest.id, ids))
+
+
+@writes
+def open_proposed(request_id: int) -> Node:
+    """Opens a request, which is locked."""
+    return QuotaRequest.update(status=RequestStatus.OPEN.value).where(QuotaRequest.id == request_id)
+
+
+@writes
+def remove_amounts(request_id: int) -> Node:
+    """Forgets what a request asks for, which is to be stored anew."""
+    return QuotaRequestAmount.delete().where(QuotaRequestAmount.request == request_id)
 
 
 @writes

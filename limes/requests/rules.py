@@ -15,8 +15,10 @@ from limes.kernel.validation.sections import Name, Regex, Section
 
 
 class RequestStatus(enum.StrEnum):
-    """The state of a request. All but `OPEN` are final."""
+    """The state of a request. All but `PROPOSED` and `OPEN` are final."""
 
+    PROPOSED = "proposed"
+    """By a member of the project: it is open once an admin of the project has confirmed it."""
     OPEN = "open"
     APPROVED = "approved"
     PARTLY_APPROVED = "partly_approved"
@@ -28,9 +30,14 @@ class RequestStatus(enum.StrEnum):
     """The time for which it asks has passed, or no decision was made for very long."""
 
 
+UNDECIDED = (RequestStatus.OPEN, RequestStatus.PROPOSED)
+
+
 class EventKind(enum.StrEnum):
     """What an entry in the conversation of a request is about."""
 
+    PROPOSED = "proposed"
+    CONFIRMED = "confirmed"
     OPENED = "opened"
     COMMENT = "comment"
     PASSED_ON = "passed_on"

@@ -1,8 +1,8 @@
 """What the use cases of quota requests have in common: locking, closing and showing requests, telling people of them,
 and their conversation.
 
-Invariant: a request leaves the state `open` once. Who changes its state locks its row first, and looks at the state
-under that lock; so of two decisions at once, one is made, and the other learns of it.
+Invariant: a request leaves the state `proposed` once, and `open` once. Who changes its state locks its row first, and
+looks at the state under that lock; so of two decisions at once, one is made, and the other learns of it.
 
 All functions are to be called inside a transaction, but for the last ones, which are use cases of their own.
 """
@@ -15,7 +15,7 @@ from limes.app.context import Limes
 from limes.catalog.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.transactions import atomic, snapshot
-from limes.kernel.errors import Conflict, NotFound
+from limes.kernel.errors import Conflict, Forbidden, NotFound
 from limes.notifications import outbox, rules
 from limes.projects.queries import ProjectRow, projects_by_id
 from limes.projects.scope import Place, Target, find, find_domain, ids_of
@@ -31,9 +31,11 @@ _KINDS: Mapping[EventKind, str] = {
     **dict.fromkeys(_DECIDED, rules.REQUEST_DECIDED),
     EventKind.PASSED_ON: rules.REQUEST_PASSED_ON,
 }
-"""Notifications about the steps of a request. That it was opened is notified apart, as rules may approve it at
-once."""
+"""Notifications about the steps of a request. That it is new or was confirmed is notified apart, as rules may approve
+it at once."""
 _REMEDIES = {
+    rules.REQUEST_PROPOSED: "Confirm or reject it.",
+    rules.REQUEST_CONFIRMED: "Nothing has to be done. It waits for a decision.",
     rules.REQUEST_OPENED: "Approve or reject it, or pass it on.",
     rules.REQUEST_DECIDED: "Nothing has to be done.",
     rules.REQUEST_PASSED_ON: (
@@ -42,9 +44,15 @@ _REMEDIES = {
 }
 
 
-def announce_opened(limes: Limes, request_id: int) -> None:
-    """Notifies those who decide."""
-    _tell(limes, rules.REQUEST_OPENED, [request_id], limes.now(), {})
+def announce_new(limes: Limes, request_id: int, kind: str = rules.REQUEST_OPENED) -> None:
+    """Notifies those who decide, or, of what was proposed, those who confirm."""
+    _tell(limes, kind, [request_id], limes.now(), {})
+
+
+def announce_confirmed(limes: Limes, request_id: int, comment: str) -> None:
+    """Notifies who has proposed it."""
+    who = {"id": limes.initiator.id, "name": limes.initiator.name}
+    _tell(limes, rules.REQUEST_CONFIRMED, [request_id], limes.now(), {"comment": comment, "decided_by": who})
 
 
 def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
@@ -104,16 +112,22 @@ class HeldRequest:
     """The project's request that it was passed on from, if that is open."""
 
 
-def lock_request(limes: Limes, place: Place, request_id: int, *, must_be_open: bool = True) -> HeldRequest:
-    """Returns the request of that place, locked. Raises `NotFound`, and `Conflict` if it is not open any more."""
+_ONLY_OPEN = (RequestStatus.OPEN,)
+
+
+def lock_request(
+    limes: Limes, place: Place, request_id: int, states: Sequence[RequestStatus] = _ONLY_OPEN
+) -> HeldRequest:
+    """Returns the request of that place, locked. Raises `NotFound`, and `Conflict` in any other state; without states,
+    each will do."""
     target = find(limes.engine, place)
     rows = queries.lock_family(limes.engine, request_id)
     request = rows.get(request_id)
     if request is None or (request.domain_id, request.project_id) != ids_of(target):
         raise no_such_request(request_id)
     status = request.status_at(limes.now())
-    if must_be_open and status != RequestStatus.OPEN.value:
-        raise Conflict(f"quota request {request_id} is {status.replace('_', ' ')}, not open")
+    if states and status not in states:
+        raise Conflict(f"quota request {request_id} is {status.replace('_', ' ')}, not {states[0]}")
     origin = rows.get(request.passed_on_from or 0)
     is_open = origin is not None and origin.status == RequestStatus.OPEN.value
     return HeldRequest(target, request, origin if is_open else None)
@@ -156,10 +170,11 @@ def add_request(
     amounts: Sequence[AmountRow],
     term: temporary.Term,
     origin: int | None = None,
+    status: RequestStatus = RequestStatus.OPEN,
 ) -> int:
-    """Stores an open request, made for that of a project with the number `origin`, and returns its number."""
+    """Stores a request, made for that of a project with the number `origin`, and returns its number."""
     author = (limes.initiator.id, limes.initiator.name)
-    id_ = queries.insert(limes.engine, ids_of(target), reason, author, limes.now(), term, origin)
+    id_ = queries.insert(limes.engine, ids_of(target), reason, author, limes.now(), term, origin, status)
     queries.add_amounts(limes.engine, [row._replace(request_id=id_) for row in amounts])
     return id_
 
@@ -253,10 +268,19 @@ def _describe(engine: Engine, rows: Sequence[RequestRow]) -> list[RequestView]:
     return [RequestView(row, amounts[row.id], above.get(row.id)) for row in rows]
 
 
+def refuse_others(limes: Limes, held: HeldRequest) -> None:
+    """Raises `Forbidden` for a request that is not the caller's own."""
+    if not limes.initiator.id or held.request.requester_id != limes.initiator.id:
+        raise Forbidden("only admins of the project may do this to requests of others")
+
+
 @atomic
-def add_comment(limes: Limes, place: Place, request_id: int, text: str) -> None:
-    """Adds a comment, even to a request that is closed. Raises `NotFound`, and `Conflict` after very many."""
-    locked = lock_request(limes, place, request_id, must_be_open=False)
+def add_comment(limes: Limes, place: Place, request_id: int, text: str, *, only_own: bool = False) -> None:
+    """Adds a comment, even to a request that is closed. Raises `NotFound`, `Forbidden` with `only_own`, and `Conflict`
+    after very many."""
+    locked = lock_request(limes, place, request_id, ())
+    if only_own:
+        refuse_others(limes, locked)
     if lists.count_events(limes.engine, request_id) >= MOST_EVENTS:
         problem = f"the conversation about quota request {request_id} has {MOST_EVENTS} entries already"
         raise Conflict(f"{problem}: no more comments are possible")

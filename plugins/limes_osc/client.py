@@ -119,7 +119,7 @@ def _as_command(found: re.Match[str]) -> str:
 def _explain(answer: requests.Response) -> list[str]:
     text = answer.json() if _is_json(answer) else answer.text
     words = _DISCOVER.sub(_as_command, text.strip() if isinstance(text, str) else str(text))
-    hint = _FORBIDDEN if words == "Forbidden" else _HINTS.get(answer.status_code, "")
+    hint = _FORBIDDEN if words.startswith("Forbidden") else _HINTS.get(answer.status_code, "")
     request = answer.request
     where = f"HTTP {answer.status_code}"
     if answer.status_code not in _ABOUT_THE_WISH:

@@ -73,6 +73,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "quota-set list": ("",),
     "request approve": ("12 --comment 'until then'", "12 --set compute/cores=58"),
     "request comment": ("12 'How long do you need it?'",),
+    "request confirm": ("12 --comment 'for the spring sale'",),
     "request create": (
         "--set compute/cores=60 --reason 'Easter sale' --until 2027-04-30",
         "--of-domain --set compute/ram=+1TiB --reason 'new cluster'",

@@ -13,7 +13,7 @@ from limes_osc.columns import Columns, Row, Text, at, named, shown
 
 EVERYWHERE = "/quota-requests"
 """The path of all requests."""
-_STATUSES = ("open", "approved", "partly_approved", "rejected", "withdrawn", "superseded", "expired")
+_STATUSES = ("proposed", "open", "approved", "partly_approved", "rejected", "withdrawn", "superseded", "expired")
 
 
 def _wanted(entries: list[Json]) -> Text:
@@ -131,7 +131,7 @@ _add_comment = base.option("--comment", metavar="<text>", default="", help="A co
 
 
 class CreateRequest(base.LimesShowOne):
-    """Ask for more quota of a project, or of a domain"""
+    """Ask for more quota of a project, or of a domain; an admin of the project confirms what members ask for"""
 
     options = [
         *(quota.add_set_option, quota_changes.add_quota_set_option, _add_reason),
@@ -180,6 +180,13 @@ class Decision(OneRequest):
     def row(self, args: argparse.Namespace) -> Row:
         body = self.body(args)
         return self.answered(self.send("POST", f"{find_path(self, args.id)}/{self.verb}", body))
+
+
+class ConfirmRequest(Decision):
+    """Confirm what a member of the project has proposed, so that it goes to those who decide"""
+
+    options = [_add_comment]
+    verb = "confirm"
 
 
 class ApproveRequest(Decision):

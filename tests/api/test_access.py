@@ -15,6 +15,7 @@ DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BE
 CLOUD = {"cloud-admin", "cloud-viewer", "billing"}
 DOMAIN_VIEWERS = CLOUD | {"germany-admin", "germany-viewer"}
 PROJECT_VIEWERS = DOMAIN_VIEWERS | {"berlin-admin", "berlin-member", "berlin-reader"}
+PROJECT_MEMBERS = {"cloud-admin", "germany-admin", "berlin-admin", "berlin-member", "berlin-reader"}
 PROJECT_EDITORS = {"cloud-admin", "germany-admin", "berlin-admin"}
 EVERYBODY = set(IDENTITIES)
 PUBLIC_PATHS = public_paths(TABLE)
@@ -85,16 +86,21 @@ ROUTES = [
     ("GET", "/v1/public-commitments", EVERYBODY, 200),
     ("POST", f"{DOMAIN}/quota-requests", {"cloud-admin", "germany-admin"}, 400),
     ("GET", f"{DOMAIN}/quota-requests/4711", DOMAIN_VIEWERS, 404),
+    ("GET", f"{DOMAIN}/quota-requests/4711/deciders", DOMAIN_VIEWERS, 404),
+    ("GET", f"{DOMAIN}/deciders", DOMAIN_VIEWERS, 200),
+    ("GET", f"{PROJECT}/quota-requests/4711/deciders", PROJECT_VIEWERS, 404),
+    ("GET", f"{PROJECT}/deciders", PROJECT_VIEWERS, 200),
     ("POST", f"{DOMAIN}/quota-requests/4711/approve", {"cloud-admin"}, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/reject", {"cloud-admin"}, 400),
     ("POST", f"{DOMAIN}/quota-requests/4711/withdraw", {"cloud-admin", "germany-admin"}, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/comments", {"cloud-admin", "germany-admin"}, 400),
-    ("POST", f"{PROJECT}/quota-requests", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/quota-requests", PROJECT_MEMBERS, 400),
     ("GET", f"{PROJECT}/quota-requests/4711", PROJECT_VIEWERS, 404),
     ("POST", f"{PROJECT}/quota-requests/4711/approve", {"cloud-admin", "germany-admin"}, 404),
-    ("POST", f"{PROJECT}/quota-requests/4711/reject", {"cloud-admin", "germany-admin"}, 400),
-    ("POST", f"{PROJECT}/quota-requests/4711/withdraw", PROJECT_EDITORS, 404),
-    ("POST", f"{PROJECT}/quota-requests/4711/comments", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/quota-requests/4711/reject", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/quota-requests/4711/confirm", PROJECT_EDITORS, 404),
+    ("POST", f"{PROJECT}/quota-requests/4711/withdraw", PROJECT_MEMBERS, 404),
+    ("POST", f"{PROJECT}/quota-requests/4711/comments", PROJECT_MEMBERS, 400),
     ("POST", f"{PROJECT}/quota-requests/4711/pass-on", {"cloud-admin", "germany-admin"}, 404),
     ("GET", "/v1/inconsistencies", CLOUD, 200),
     ("GET", "/v1/admin/scrape-errors", CLOUD, 200),
@@ -112,7 +118,8 @@ def test_matrix(world: World, token: str) -> None:
     assert {route: result.status_code for route, result in got.items()} == {
         (method, path): status if token in allowed else 403 for method, path, allowed, status in ROUTES
     }
-    assert {result.text for result in got.values() if result.status_code == 403} <= {"Forbidden\n"}
+    refused = {result.text for result in got.values() if result.status_code == 403}
+    assert all(text.startswith("Forbidden: this needs the role ") for text in refused), "who may is named"
     assert changes(before, all_rows(world.engine)) == {}
 
 

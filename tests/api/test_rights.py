@@ -34,7 +34,8 @@ REQUESTS = [
     ("domain", "discover_projects", "POST", f"{DOMAIN}/projects/discover"),
     ("project", "show", "GET", PROJECT),
     ("project", "show_requests", "GET", f"{PROJECT}/quota-requests"),
-    ("project", "request_quota", "POST", f"{PROJECT}/quota-requests"),
+    ("project", "request_quota", "POST", f"{PROJECT}/quota-requests/4711/confirm"),
+    ("project", "propose_quota", "POST", f"{PROJECT}/quota-requests"),
     ("project", "decide_requests", "POST", f"{PROJECT}/quota-requests/4711/approve"),
     ("project", "show_history", "GET", f"{PROJECT}/history"),
     ("project", "sync", "POST", f"{PROJECT}/sync"),
@@ -87,9 +88,10 @@ def test_elsewhere_there_are_none(world: World, domain: str, project: str) -> No
     assert not any([*found["domain"].values(), *found["project"].values()])
 
 
-def test_members_look_and_do_nothing(world: World) -> None:
+def test_members_look_and_propose(world: World) -> None:
     found = rights(world, "berlin-member", f"?domain_id={GERMANY}&project_id={BERLIN}")["project"]
-    assert {name for name, value in found.items() if value} == {"show", "show_history", "show_alerts", "show_requests"}
+    looks = {"show", "show_history", "show_alerts", "show_requests"}
+    assert {name for name, value in found.items() if value} == {*looks, "propose_quota"}
 
 
 def test_a_project_without_its_domain(world: World) -> None:

@@ -126,11 +126,12 @@ class Tour:
         made = self.go("POST", f"{COMMITMENTS}/new", wanted, headers=headers)
         return int(made["commitment"]["id"])
 
-    def request_quota(self, level: str, cores: int) -> int:
+    def request_quota(self, level: str, cores: int, token: str = "cloud-admin") -> int:
         """Requests quota of cores."""
         services = body("any", compute={"cores": cores})["any"]["services"]
         document = {"quota_request": {"reason": "launch", "services": services}}
-        return int(self.go("POST", f"{level}/quota-requests", document)["quota_request"]["id"])
+        made = self.go("POST", f"{level}/quota-requests", document, token=token)
+        return int(made["quota_request"]["id"])
 
 
 @pytest.fixture
@@ -229,10 +230,16 @@ def request_quotas(tour: Tour) -> None:
             ("approve", {}),
         ):
             number = tour.request_quota(level, 60 if level == PROJECT else 200)
+            tour.go("GET", f"{one}/deciders", id=number)
             tour.go("POST", f"{one}/{verb}", document, id=number)
             tour.go("GET", one, id=number)
             tour.go("GET", one, query="limit=1", id=number)
             tour.go("GET", one, query="marker=2", id=number)
+    proposed = f"{PROJECT}/quota-requests/{{id}}"
+    for verb in ("withdraw", "confirm"):
+        number = tour.request_quota(PROJECT, 70, "berlin-member")
+        tour.go("POST", f"{proposed}/{verb}", {}, id=number)
+        tour.go("GET", proposed, id=number)
     tour.go("POST", f"{PROJECT}/quota-requests/{{id}}/pass-on", {}, id=tour.request_quota(PROJECT, 900))
     tour.open_request = tour.request_quota(PROJECT, 800)
 

@@ -36,6 +36,7 @@ from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.quota.rules import LowPrivRules, QuotaSet
 from limes.quota.settle_temporary import settle_temporary_quotas
 from limes.requests.decide import expire_requests
+from limes.requests.deciders import Directory, People, SamplePeople
 from limes.requests.rules import AutoApprovalRule
 from limes.web.operational import Mount
 from tests.api.contract import check_answer
@@ -213,6 +214,7 @@ def make_world(
     mail_settings: Callable[[Engine, FrozenClock], MailPreferences | None] = all_mails,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
+    people: People | None = None,
     allowed_origins: tuple[str, ...] = ("*",),
     catalog_url: str = "https://limes.example.com",
     compression: bool = True,
@@ -251,6 +253,7 @@ def make_world(
         parts={
             Subscriptions: Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
             MailPreferences: mail_settings(engine, clock),
+            Directory: Directory(people or SamplePeople(IDENTITIES.values())),
         },
     )
     world.app = create_app(deps)

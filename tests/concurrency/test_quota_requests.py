@@ -212,3 +212,39 @@ def test_a_rule_approves_once_in_its_time(engine: Engine) -> None:
     assert set(statuses(answers)) <= {201, 422}  # 422: another one has got as much already
     approved = world.get(f"{PATHS['berlin']}/quota-requests?status=approved")["quota_requests"]
     assert [request["resources"][0]["wanted_quota"] for request in approved] == [quota(world, "berlin")]
+
+
+def test_of_confirmations_and_other_ends_of_a_proposal_one_wins(world: World) -> None:
+    for round_ in range(5):
+        id_ = asked(world, "berlin", "berlin-member", compute={"cores": 30 + round_})
+
+        def do(verb: str, token: str, id_: int = id_, **document: str) -> Callable[[], Any]:
+            return lambda: act(world, "berlin", id_, verb, token, **document)
+
+        answers = calls(
+            *[do("confirm", "berlin-admin")] * 3,
+            *[do("withdraw", "berlin-member")] * 2,
+            do("reject", "germany-admin", reason="no"),
+        )
+        happened = kinds(world, "berlin", id_)
+        assert (happened[0], len(happened)) in {("proposed", 2), ("proposed", 3)}
+        if happened[1] == "confirmed":  # and then rejected, as the admins of the domain may do to open ones, too
+            assert happened[2:] in ([], ["rejected"])
+        else:
+            assert happened[1:] in (["withdrawn"], ["rejected"])
+        assert statuses(answers).count(200) == len(happened) - 1
+        assert {answer.status_code for answer in answers} <= {200, 409}
+        if status(world, "berlin", id_) == "open":
+            act(world, "berlin", id_, "withdraw", "berlin-admin")
+
+
+def test_proposing_and_asking_at_once_leaves_one(world: World) -> None:
+    for round_ in range(5):
+        answers = calls(
+            *[lambda n=round_: ask(world, "berlin", "berlin-member", compute={"cores": 40 + n})] * 3,
+            *[lambda n=round_: ask(world, "berlin", compute={"cores": 40 + n})] * 2,
+        )
+        assert set(statuses(answers)) <= {201, 409}
+        found = world.get(f"{PATHS['berlin']}/quota-requests?status=open&status=proposed")["quota_requests"]
+        assert [each["status"] for each in found] == ["open"], "no proposal replaces what an admin has asked for"
+        act(world, "berlin", found[0]["id"], "withdraw", "berlin-admin")

@@ -29,7 +29,7 @@ def shown(page: Page, path: str) -> None:
     expect(page.get_by_text("Loading…")).to_have_count(0)
 
 
-def test_a_member_is_offered_nothing_to_change(open_as: OpenPage) -> None:
+def test_a_member_is_offered_only_to_propose(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER)
     refused = refusals(page)
     nav = page.get_by_role("navigation", name="Main")
@@ -37,7 +37,7 @@ def test_a_member_is_offered_nothing_to_change(open_as: OpenPage) -> None:
         shown(page, PROJECT + path)
         expect(nav.get_by_role("link", name="Changes")).to_be_visible()
         if path == "":
-            expect(page.get_by_text("Ask an admin of the project")).to_be_visible()
+            expect(page.get_by_role("link", name="Request more", exact=True)).to_be_visible()
         for name in ("Set quota", "Refresh figures", "Buy", "Accept transfer", "Commit"):
             expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
             expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
@@ -56,7 +56,6 @@ def test_an_admin_of_a_project_is_offered_what_works(open_as: OpenPage) -> None:
     shown(page, PROJECT)
     expect(page.get_by_role("button", name="Refresh figures")).to_be_visible()
     expect(page.get_by_role("main").get_by_role("link", name="Set quota")).to_be_visible()
-    expect(page.get_by_text("Ask an admin of the project")).to_have_count(0)
     shown(page, f"{PROJECT}/commitments")
     expect(page.get_by_role("button", name="Buy", exact=True)).to_be_visible()
     assert refused == []

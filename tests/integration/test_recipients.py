@@ -65,6 +65,25 @@ def test_users_with_a_role(people: RealKeystone) -> None:
     assert found.with_roles("project", "no-such-project", ["member"]) == []
 
 
+def test_users_by_name(people: RealKeystone) -> None:
+    """Also wherever they have a role."""
+    found, adapter, _ = users(people)
+    berlin, ids = people.ids.projects["berlin"], people.ids.users
+    admins = ([(ids["berlin-admin"], "berlin-admin"), (ids["north-admin"], "north-admin")], 0)
+    assert found.named("project", berlin, ["resource_admin"]) == admins
+    assert found.named("domain", people.ids.domains["north"], ["resource_viewer", "nobody-has-this"])[1] == 0
+    anywhere, more = found.named("cluster", "", ["resource_admin"])
+    assert {*admins[0]} <= {*anywhere}
+    assert more == 0
+    calls = adapter.calls
+    assert found.named("cluster", "", ["resource_admin"]) == (anywhere, 0)
+    assert adapter.calls == calls, "they are kept"
+    assert users(people, at_most=1)[0].named("project", berlin, ["resource_admin"]) == (admins[0][:1], 1)
+    change(people, "berlin-admin", enabled=False)
+    assert users(people)[0].named("project", berlin, ["resource_admin"]) == (admins[0][1:], 0)
+    assert found.named("cluster", "", ["nobody-has-this"]) == ([], 0)
+
+
 def test_users_in_groups(people: RealKeystone) -> None:
     api, ids = people.api, people.ids
     group = create(api, "groups", name="mail-group", domain_id=ids.domains["north"])
@@ -110,6 +129,6 @@ def test_keystone_does_not_answer(own_keystone: RealKeystone) -> None:
     found, adapter, _ = users(own_keystone)
     own_keystone.server.process.stop()
     for _ in range(3):
-        with pytest.raises(Unavailable, match="cannot ask Keystone for recipients"):
+        with pytest.raises(Unavailable, match="cannot ask Keystone for users"):
             found.with_roles("project", own_keystone.ids.projects["berlin"], ["member"])
     assert adapter.calls == 1, "it is left alone for a while"

@@ -146,7 +146,7 @@ def test_where_no_mails_are_sent(make: Callable[..., World]) -> None:
 def test_keystone_does_not_answer(make: Callable[..., World]) -> None:
     class Down(Addresses):
         def address_of(self, user_id: str) -> str | None:
-            raise Unavailable("cannot ask Keystone for recipients: no answer")
+            raise Unavailable("cannot ask Keystone for users: no answer")
 
     world = make(mail_settings=lambda engine, clock: MailPreferences(engine, clock, KINDS, Down()))
     assert world.request("GET", PATH, "berlin-member").status_code == 503

@@ -82,9 +82,9 @@ class Cloud:
 
         self.engine.atomic(work)
 
-    def ask(self, method: str, path: str, body: Any) -> requests.Response:
-        """A request of the cloud's admin, without the client."""
-        url, headers = f"{self.url}/v1/domains/{GERMANY}{path}", {"X-Auth-Token": "cloud-admin"}
+    def ask(self, method: str, path: str, body: Any, token: str = "cloud-admin") -> requests.Response:
+        """A request without the client."""
+        url, headers = f"{self.url}/v1/domains/{GERMANY}{path}", {"X-Auth-Token": token}
         answer = requests.request(method, url, json=body, headers=headers, timeout=200)
         assert answer.ok, answer.text
         return answer
@@ -100,11 +100,11 @@ class Cloud:
         made: dict[str, Any] = answer.json()["commitment"]
         return made
 
-    def request_cores(self, cores: int) -> int:
+    def request_cores(self, cores: int, token: str = "cloud-admin") -> int:
         """Requests so many for berlin. Answers the request's number."""
         services = [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]
         body = {"quota_request": {"reason": "launch", "services": services}}
-        answer = self.ask("POST", f"/projects/{BERLIN}/quota-requests", body)
+        answer = self.ask("POST", f"/projects/{BERLIN}/quota-requests", body, token)
         number: int = answer.json()["quota_request"]["id"]
         return number
 

@@ -73,6 +73,7 @@ SHOWN = {
     "limes request list": "--all-domains",
     "limes request show": "{request}",
     "limes request create": f"{IN_BERLIN} --set compute/cores=+5 --reason launch",
+    "limes request confirm": "{request}",
     "limes request approve": "{request}",
     "limes request reject": "{request} --reason no",
     "limes request withdraw": "{request}",
@@ -132,7 +133,8 @@ class Story:
         if "lifetime" in self.command:
             self.cloud.add_lifetimes()
         if "request" in self.command and self.command != "limes request create":
-            number = self.cloud.request_cores(200 if "pass-on" in self.command else 40)
+            who = "berlin-member" if "confirm" in self.command else "cloud-admin"
+            number = self.cloud.request_cores(200 if "pass-on" in self.command else 40, who)
             arguments = arguments.format(request=number)
         return self.admin.must(f"{self.command.removeprefix('limes ')} {arguments} -f {output}")
 

@@ -118,6 +118,17 @@ def test_pass_on(cloud: Cloud, berlin: User, germany: User, admin: User) -> None
     assert berlin.json(f"request show {number}")["status"] == "approved"
 
 
+def test_what_a_member_proposes(cloud: Cloud, member: User, berlin: User, germany: User) -> None:
+    number = member.json(ASK)["id"]
+    assert [each["id"] for each in berlin.json("request list --status proposed")] == [number]
+    assert member.run(f"request confirm {number}").status == 1
+    confirmed = berlin.json(f"request confirm {number} --comment 'we need it'")
+    assert (confirmed["status"], confirmed["conversation"][-1]["kind"]) == ("open", "confirmed")
+    assert germany.json(f"request approve {number}")["status"] == "approved"
+    other = member.json("request create --set compute/ram=2GiB --reason launch")["id"]
+    assert member.json(f"request withdraw {other}")["status"] == "withdrawn"
+
+
 def test_withdraw_and_reject(cloud: Cloud, berlin: User, germany: User) -> None:
     assert berlin.json(f"request withdraw {berlin.json(ASK)['id']}")["status"] == "withdrawn"
     assert germany.json(f"request reject {berlin.json(ASK)['id']} --reason no")["status"] == "rejected"

@@ -66,7 +66,11 @@ def test_who_may_look_up_nothing_gives_ids(login: Login) -> None:
     assert member.json(f"project show {BERLIN} --resource cores")[0]["usage"] == 5
     said = member.refused("project show berlin")
     assert (
-        "Forbidden\nthe roles of this token do not allow it; openstack limes identity show lists them (GET /v1/domains/uuid-for-germany/projects/berlin: "
+        "Forbidden: this needs the role admin, member, reader, resource_admin or resource_viewer on the project, or "
+        in said
+    )
+    assert (
+        "\nthe roles of this token do not allow it; openstack limes identity show lists them (GET /v1/domains/uuid-for-germany/projects/berlin: "
         in said
     )
     assert "('berlin' was taken for an ID, as this user may not look up projects by name)" in said
@@ -101,10 +105,8 @@ def test_wrong_roles(member: User) -> None:
         outcome = member.run(command)
         assert outcome.status == 1, command
         assert outcome.out == ""
-        assert (
-            "Forbidden\nthe roles of this token do not allow it; openstack limes identity show lists them ("
-            in outcome.errors
-        )
+        assert outcome.errors.startswith("Forbidden: this needs the role "), command
+        assert "\nthe roles of this token do not allow it; openstack limes identity show lists them (" in outcome.errors
 
 
 def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstack: OpenStackClient) -> None:

@@ -9,6 +9,7 @@ from limes.auth.policy import Policy
 from limes.collector.sync_catalog import sync_catalog
 from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.quota.push_quota import push_quota
+from limes.requests.deciders import Directory
 from limes.ui import browser, keystone_sign_in, pages, sign_in
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
@@ -48,6 +49,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         mounts=mounts,
         parts={
             Subscriptions: Subscriptions(engine, limes.clock, mails.unsubscribe_links(settings.notifications.mail)),
+            Directory: Directory(mails.open_people(settings, cloud, limes.clock)),
             MailPreferences: mails.open_mail_settings(settings, engine, cloud, limes.clock),
         },
     )

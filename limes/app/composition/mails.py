@@ -10,6 +10,7 @@ from limes.app.context import Limes
 from limes.app.settings import Settings
 from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
+from limes.auth.without_keystone import SampleIdentities
 from limes.collector.loop import Job, counted
 from limes.db.engine import Engine
 from limes.kernel.metrics import OutcomeCounter
@@ -21,6 +22,7 @@ from limes.notifications.mail.mailer import Mailer, Unsubscribe
 from limes.notifications.settings import MAIL_SINKS, MailSettings, NotificationSettings
 from limes.projects.claims import run_if_due
 from limes.reports.notify import notify
+from limes.requests.deciders import People, SamplePeople
 from limes.requests.lists import closed_without_decision
 
 _SESSION = 0.8
@@ -51,6 +53,21 @@ def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> keyston
     return keystone_users.KeystoneUsers(
         adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit
     )
+
+
+_NAMED_AT_MOST = 10
+_NAMED_FOR = 300.0
+"""How many users are shown to others, and for how many seconds they are kept."""
+
+
+def open_people(settings: Settings, cloud: CloudSession, clock: Clock) -> People | None:
+    """Returns what knows who has which roles; None if nothing does."""
+    if settings.identity.method == "sample":
+        return SamplePeople(SampleIdentities(settings.identity.sample).identities)
+    if settings.identity.method != "keystone":
+        return None
+    adapter = cloud.adapter("identity", min_version=(3, 0))
+    return keystone_users.KeystoneUsers(adapter, clock, at_most=_NAMED_AT_MOST, ttl=_NAMED_FOR, admit=cloud.gate.admit)
 
 
 def open_mail_settings(

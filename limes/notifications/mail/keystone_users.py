@@ -1,13 +1,14 @@
-"""The mail addresses of Keystone's users: of those with a role on a project or domain, and of single ones.
+"""Keystone's users: their names and mail addresses, of those with a role on a project or domain, and of single ones.
 
 Answers are kept for a while. For each project or domain, one call lists who has which role, and then there is one for
 each user who is not known yet, of whom only the first ones by name count.
 """
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -53,28 +54,56 @@ class KeystoneUsers:
     def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
         """Returns the addresses of the users who have one of these roles on a `project` or `domain`, also by way of
         groups, inheritance and implied roles."""
-        path = f"/role_assignments?scope.{scope}.id={uuid}&effective&include_names"
-        assignments = self._kept(("roles", scope, uuid), lambda: _assignments_in(self._get(path)))
-        wanted = set(roles)
-        users = {id_: name for id_, name, role in assignments if role in wanted}
+        users = self._on(scope, uuid, roles)
         if len(users) > self.at_most:
             log.warning(
                 "%s %s: only %d of %d users with %s get mails", scope, uuid, self.at_most, len(users),
-                ", ".join(sorted(wanted)),
+                ", ".join(sorted(roles)),
             )  # fmt: skip
-        first = sorted(users, key=lambda id_: (users[id_], id_))[: self.at_most]
-        return [address for id_ in first if (address := self.address_of(id_))]
+        return [address for id_, _ in _by_name(users)[: self.at_most] if (address := self.address_of(id_))]
+
+    def named(self, scope: str, uuid: str, roles: Collection[str]) -> tuple[list[tuple[str, str]], int]:
+        """Returns ids and names of users who have one of these roles on a `project` or `domain`, or for `cluster`
+        anywhere, and how many more there are. Only the first ones are asked about: the disabled ones are not named."""
+        users = _by_name(self._anywhere(roles) if scope == "cluster" else self._on(scope, uuid, roles))
+        first = [user for user in users[: self.at_most] if self._user(user[0])[0]]
+        return first, max(0, len(users) - self.at_most)
 
     def address_of(self, user_id: str) -> str | None:
         """Returns the address of a user; None without a valid one, and for those who are disabled or gone."""
-        return self._kept(("user", user_id), lambda: self._read_address(user_id))
+        is_enabled, address = self._user(user_id)
+        return address if is_enabled else None
 
-    def _read_address(self, user_id: str) -> str | None:
-        user = (self._get(f"/users/{quote(user_id, safe='')}") or {}).get("user", {})
+    def _on(self, scope: str, uuid: str, roles: Collection[str]) -> dict[str, str]:
+        """Returns the names of users by id."""
+        path = f"/role_assignments?scope.{scope}.id={quote(uuid, safe='')}&effective&include_names"
+        assignments = self._kept(("roles", scope, uuid), lambda: _assignments_in(self._get(path)))
+        return {id_: name for id_, name, role in assignments if role in roles}
+
+    def _anywhere(self, roles: Collection[str]) -> dict[str, str]:
+        return {
+            id_: name for role in roles for id_, name in self._kept(("role", role), partial(self._with, role)).items()
+        }
+
+    def _with(self, role: str) -> dict[str, str]:
+        found = (self._get(f"/roles?name={quote(role, safe='')}") or {}).get("roles", ())
+        users: dict[str, str] = {}
+        for each in found:
+            document = self._get(f"/role_assignments?role.id={each['id']}&effective&include_names")
+            users |= {id_: name for id_, name, _ in _assignments_in(document)}
+        return users
+
+    def _user(self, user_id: str) -> tuple[bool, str | None]:
+        """Returns whether the user is enabled, and the address, if it is a valid one."""
+        return self._kept(("user", user_id), lambda: self._read_user(user_id))
+
+    def _read_user(self, user_id: str) -> tuple[bool, str | None]:
+        user = (self._get(f"/users/{quote(user_id, safe='')}") or {}).get("user")
+        if user is None:
+            return False, None
         address = user.get(self.attribute)
-        if not user.get("enabled", True) or not isinstance(address, str):
-            return None
-        return address if ADDRESS.fullmatch(address) else None
+        is_valid = isinstance(address, str) and ADDRESS.fullmatch(address)
+        return bool(user.get("enabled", True)), address if is_valid else None
 
     def _get(self, path: str) -> dict[str, Any] | None:
         if self._outage and self._outage[-1][0] > self.clock.monotonic():
@@ -97,7 +126,7 @@ class KeystoneUsers:
         except Unavailable:
             raise
         except (ksa_errors.ClientException, requests.RequestException, LimesError, ValueError) as error:
-            raise Unavailable(f"cannot ask Keystone for recipients: {redaction.line_of(error)}") from None
+            raise Unavailable(f"cannot ask Keystone for users: {redaction.line_of(error)}") from None
         return document if isinstance(document, dict) else None
 
     def _kept(self, key: tuple[str, ...], read: Callable[[], T]) -> T:
@@ -111,6 +140,11 @@ class KeystoneUsers:
             self._cache.clear()
         self._cache[key] = (now + self.ttl, value)
         return value
+
+
+def _by_name(users: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Returns ids and names."""
+    return sorted(users.items(), key=lambda user: (user[1], user[0]))
 
 
 def _assignments_in(document: dict[str, Any] | None) -> list[tuple[str, str, str]]:

@@ -264,6 +264,8 @@ _DETAILS: Mapping[str, Mapping[str, Any]] = {
     "temporary_quota_waits": {**_QUOTA, "quota": 1024, "temporary_quota": _TEMPORARY, "since": _AT - 14 * 86400},
     "temporary_quota_ends": {**_QUOTA, "quota": 2048, "temporary_quota": _TEMPORARY},
     "temporary_quota_ended": {**_QUOTA, "quota": 1024, "temporary_quota": _ENDED},
+    "request_proposed": {**_PLACE, "request": {**_REQUEST, "status": "proposed", "comment": ""}},
+    "request_confirmed": {**_PLACE, "request": {**_REQUEST, "status": "open"}},
     "request_opened": {**_PLACE, "request": {**_REQUEST, "status": "open", "comment": ""}},
     "request_decided": {**_PLACE, "request": _REQUEST},
     "request_passed_on": {**_PLACE, "request": {**_REQUEST, "status": "open"}},

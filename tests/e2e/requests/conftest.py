@@ -22,8 +22,9 @@ def cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
 
 @pytest.fixture(autouse=True)
 def as_at_first(cloud: DashboardCloud) -> None:
-    """No request is open, and shop has 40 of the domain's 200 cores."""
-    for open_request in cloud.request("GET", "/v1/quota-requests?status=open&limit=1000").json()["quota_requests"]:
+    """No request is open or proposed, and shop has 40 of the domain's 200 cores."""
+    query = "status=open&status=proposed&limit=1000"
+    for open_request in cloud.request("GET", f"/v1/quota-requests?{query}").json()["quota_requests"]:
         place = f"/projects/{open_request['project']['id']}" if "project" in open_request else ""
         path = f"/v1/domains/{open_request['domain']['id']}{place}/quota-requests/{open_request['id']}/reject"
         assert cloud.request("POST", path, json={"reason": "the next test begins"}).status_code in (200, 409)

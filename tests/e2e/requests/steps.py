@@ -9,11 +9,11 @@ API = f"/v1/domains/{ACME}/projects/{SHOP}"
 MARKUP = "<b onclick=alert(1)>launch</b> & <img src=x onerror=alert(1)>"
 
 
-def asked(cloud: DashboardCloud, cores: int, reason: str = "launch") -> int:
+def asked(cloud: DashboardCloud, cores: int, reason: str = "launch", token: str = SHOP_ADMIN) -> int:
     """A request of shop, made without the dashboard."""
     services = [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]
     document = {"quota_request": {"services": services, "reason": reason}}
-    answer = cloud.request("POST", f"{API}/quota-requests", SHOP_ADMIN, json=document)
+    answer = cloud.request("POST", f"{API}/quota-requests", token, json=document)
     assert answer.status_code == 201, answer.text
     return int(answer.json()["quota_request"]["id"])
 

@@ -116,15 +116,44 @@ def test_a_request_is_about_the_quota_after_one_for_a_time(open_as: OpenPage, cl
     expect(page.get_by_role("row", name="Virtual cores")).to_contain_text("50")
 
 
-@pytest.mark.long
-def test_who_may_not_ask_is_not_offered_it(open_as: OpenPage, cloud: DashboardCloud) -> None:
-    number = asked(cloud, 60)
+def test_what_a_member_proposes_is_confirmed(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, PROJECT)
+    page.get_by_role("link", name="Request more", exact=True).click()
+    expect(page.get_by_text("An admin of the project has to confirm your request")).to_be_visible()
+    page.get_by_label("Virtual cores").fill("60")
+    page.get_by_label("Reason").fill(MARKUP)
+    page.get_by_role("button", name="Send the request").click()
+    expect(status(page)).to_have_text("Proposed")
+    answer(page, "Comment", "it is urgent", "Comment")
+    expect(page.get_by_role("list", name="Conversation")).to_contain_text("proposed to ask for it")
+    expect(page.get_by_text("Bert, with the role admin or resource_admin on the project")).to_be_visible()
+    assert violations(page) == []
+    page = open_as(SHOP_ADMIN, PROJECT)
+    nav_entry(page, "Requests 1 waiting").click()
+    page.get_by_role("link", name="1 request of members waits for you to confirm").click()
+    expect(page.get_by_label("Show")).to_have_value("waiting")
+    assert violations(page) == []
+    page.get_by_role("link", name=re.compile(r"^Request \d+$")).click()
+    answer(page, "Confirm", "we need it")
+    expect(status(page)).to_have_text("Open")
+    expect(page.get_by_role("list", name="Conversation")).to_contain_text("it is urgent")
+    expect(page.get_by_text("Anna, with the role resource_admin on the domain")).to_be_visible()
     expect(nav_entry(page, "Requests")).to_be_visible()
-    page.locator("summary.resource").filter(has_text="Virtual cores").click()
-    expect(page.get_by_role("link", name="History and explanation").first).to_be_visible()
-    expect(page.get_by_role("link", name="Request more")).to_have_count(0)
-    page.goto(f"{PROJECT}/requests/{number}")
+
+
+@pytest.mark.long
+def test_a_proposal_is_rejected_or_withdrawn(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(SHOP_ADMIN, f"{PROJECT}/requests/{asked(cloud, 60, token=SHOP_MEMBER)}")
+    answer(page, "Reject", "clean up first")
+    expect(status(page)).to_have_text("Rejected")
+    page = open_as(SHOP_MEMBER, f"{PROJECT}/requests/{asked(cloud, 60, token=SHOP_MEMBER)}")
+    answer(page, "Withdraw", "")
+    expect(status(page)).to_have_text("Withdrawn")
+
+
+@pytest.mark.long
+def test_members_have_no_answer_to_what_others_ask_for(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(SHOP_MEMBER, f"{PROJECT}/requests/{asked(cloud, 60)}")
     expect(status(page)).to_have_text("Open")
     expect(page.get_by_role("form", name="Answer")).to_have_count(0)
 

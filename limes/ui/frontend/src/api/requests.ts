@@ -3,7 +3,7 @@ import { remember } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { get, post } from "./client";
 import type { Edit } from "./quota";
-import type { QuotaRequest, QuotaRequestAnswer, QuotaRequestsAnswer, QuotaRequestWithConversation, WantedQuota } from "./schema";
+import type { DecidersAnswer, QuotaRequest, QuotaRequestAnswer, QuotaRequestsAnswer, QuotaRequestWithConversation, WantedQuota } from "./schema";
 
 export type { QuotaRequest, QuotaRequestWithConversation, WantedQuota } from "./schema";
 
@@ -41,6 +41,11 @@ export async function loadRequest(at: Place, id: string, signal?: AbortSignal): 
   return request;
 }
 
+/** Who can decide on a request, or without its number on all of the domain or project. */
+export function loadDeciders(at: Place, id?: number, signal?: AbortSignal): Promise<DecidersAnswer> {
+  return get<DecidersAnswer>(apiPath(at, id === undefined ? "/deciders" : `/quota-requests/${id}/deciders`), { signal });
+}
+
 /** Services with their quotas, as the API takes them. */
 function servicesOf(edits: readonly Edit[]): unknown[] {
   return [...new Set(edits.map((one) => one.service))].map((type) => ({
@@ -58,7 +63,7 @@ export function newRequestBody(edits: readonly Edit[], reason: string, until?: n
 export type Step =
   | { verb: "approve"; comment: string; lowered: readonly Edit[] }
   | { verb: "reject"; reason: string }
-  | { verb: "withdraw" | "pass-on"; comment: string }
+  | { verb: "confirm" | "withdraw" | "pass-on"; comment: string }
   | { verb: "comments"; comment: string };
 
 export function stepBody(step: Step): unknown {

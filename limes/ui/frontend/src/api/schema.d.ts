@@ -405,6 +405,21 @@ export interface components {
             at: number;
             reason: string;
         };
+        /** @description Who can decide: some users by name, and the roles of which they have one. */
+        DecidersAnswer: {
+            deciders: components["schemas"]["Named"][];
+            /**
+             * @description where they have such a role; `cluster`: anywhere
+             * @enum {string}
+             */
+            level: "project" | "domain" | "cluster";
+            /** @description how many others there are */
+            more: number;
+            /** @description of which one is enough; empty if none is by itself */
+            roles: string[];
+            /** @description why nobody is named, if Keystone could not be asked */
+            problem?: string;
+        };
         /** @description Quota and usage of a domain. */
         Domain: {
             id: string;
@@ -616,7 +631,7 @@ export interface components {
          * @description What an entry in the conversation of a request is about.
          * @enum {string}
          */
-        EventKind: "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
+        EventKind: "proposed" | "confirmed" | "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
         /** @description The first to end first. `total` is their number, whatever `limit` says. */
         ExpiringCommitmentsAnswer: {
             expiring_commitments: components["schemas"]["EndingCommitment"][];
@@ -1120,6 +1135,8 @@ export interface components {
             /** @description for more quota */
             show_requests: boolean;
             request_quota: boolean;
+            /** @description to an admin of the project */
+            propose_quota: boolean;
             /** @description for more quota */
             decide_requests: boolean;
             set_labels: boolean;
@@ -1281,10 +1298,10 @@ export interface components {
             author: components["schemas"]["Initiator"];
         };
         /**
-         * @description The state of a request. All but `OPEN` are final.
+         * @description The state of a request. All but `PROPOSED` and `OPEN` are final.
          * @enum {string}
          */
-        RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
+        RequestStatus: "proposed" | "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
         /** @description What a request asks for of a resource, and what was granted of it. */
         RequestedAmount: {
             service: string;
@@ -1759,6 +1776,7 @@ export type ConversionPart = components['schemas']['ConversionPart'];
 export type ConversionRate = components['schemas']['ConversionRate'];
 export type ConversionsAnswer = components['schemas']['ConversionsAnswer'];
 export type Correction = components['schemas']['Correction'];
+export type DecidersAnswer = components['schemas']['DecidersAnswer'];
 export type Domain = components['schemas']['Domain'];
 export type DomainAnswer = components['schemas']['DomainAnswer'];
 export type DomainForbidAutogrowthBody = components['schemas']['DomainForbidAutogrowthBody'];

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../api/client";
 import type { Loaded } from "../lib/load";
+import { neededRoles } from "../lib/submit";
 import { scopeKind, scopeTitle } from "../session/scope";
 import { session } from "../session/store";
 
@@ -30,14 +31,15 @@ export function Skeleton() {
 export function Failure({ error, retry }: { error: Error; retry: () => void }) {
   const status = error instanceof ApiError ? error.status : 0;
   const scope = session.value?.scope;
+  const needs = neededRoles(error)?.roles;
   if (status === 403) {
     return (
       <div class="empty" role="alert">
         <h2>Not for your role</h2>
         <p>
           {session.value?.user.name} has {session.value?.roles.join(", ") || "no role"}
-          {scope && ` on ${scopeTitle(scope)} (${scopeKind(scope)})`}, which does not allow this page. Another scope may: see
-          the menu with your name.
+          {scope && ` on ${scopeTitle(scope)} (${scopeKind(scope)})`}, which does not allow this page{needs && `: it needs ${needs}`}.
+          Another scope may: see the menu with your name.
         </p>
         <a href="/ui">Go to your own start page</a>
       </div>

@@ -8,7 +8,7 @@ import { GrowthActions } from "../growth/GrowthActions";
 import { isStopped, limitOf } from "../growth/bounds";
 import { newRequestPath } from "../requests/words";
 import { temporaryText } from "../quota/temporary";
-import { useRights } from "../session/rights";
+import { mayAsk, useRights } from "../session/rights";
 import { Meter } from "./Meter";
 import { Scale } from "./Scale";
 import { StateMark } from "./StateMark";
@@ -35,7 +35,7 @@ function leads(figures: Figures, level: Level, place: Place, rights: Rights | un
   const seesUsage = level === "cloud" ? cloud?.show : true;
   const of = `resource=${encodeURIComponent(`${service}/${name}`)}`;
   const own = level === "cloud" ? undefined : rights?.[level];
-  const mayRequest = own?.request_quota && !own.raise_quota && limit !== undefined && (!grows || level === "project");
+  const mayRequest = rights && mayAsk(rights, level) && !own?.raise_quota && limit !== undefined && (!grows || level === "project");
   const isCommittable = "commitment_config" in raw;
   const root = level === "cloud" ? (rest: string): string => `/ui${rest}` : (rest: string): string => pagePath(place, rest);
   const all: (Lead | false | undefined)[] = [

@@ -82,7 +82,7 @@ export function Nav() {
       {at.domain && !at.project && (
         <Group kind="Domain" title={nameOf(at.domain)} entries={ofDomain(at, rights?.domain)} path={path} badges={badges} />
       )}
-      {at.project && <Group kind="Project" title={nameOf(at.project)} entries={ofProject(at, rights?.project)} path={path} />}
+      {at.project && <Group kind="Project" title={nameOf(at.project)} entries={ofProject(at, rights?.project)} path={path} badges={badges} />}
     </nav>
   );
 }
@@ -92,7 +92,7 @@ interface GroupProps {
   title: string;
   entries: Entry[];
   path: string;
-  badges?: Badges;
+  badges: Badges;
 }
 
 function Group({ kind, title, entries, path, badges }: GroupProps) {
@@ -108,7 +108,7 @@ function Group({ kind, title, entries, path, badges }: GroupProps) {
         {allowed.map((one) => (
           <li key={one.href}>
             <a href={one.href} {...(path === one.href ? { "aria-current": "page" as const } : {})}>
-              {one.title} <Badge of={badges?.[one.href]} />
+              {one.title} <Badge of={badges[one.href]} />
             </a>
           </li>
         ))}

@@ -22,19 +22,20 @@ function useFailing(at: Place | undefined): number {
   return status ? failingOf(status).length : 0;
 }
 
-/** Of the cloud, and of a domain that is looked at, as far as this user may see them. */
-export function useBadges({ domain, project }: Place, rights: Rights | undefined): Badges {
+/** Of the cloud, and of a domain or project that is looked at, as far as this user may see them. */
+export function useBadges(at: Place, rights: Rights | undefined): Badges {
+  const { domain, project } = at;
   const ofCloud = useFailing(rights?.cloud.show_errors ? {} : undefined);
   const ofDomain = useFailing(domain && !project && rights?.domain.show ? { domain } : undefined);
   const askedOfCloud = useWaiting({});
-  const askedOfDomain = useWaiting({ domain });
+  const askedHere = useWaiting(at);
   return {
     "/ui/scrape-errors": { count: ofCloud, word: "failing" },
     "/ui/requests": { count: askedOfCloud, word: "waiting" },
     ...(domain
       ? {
           [pagePath({ domain }, "/backends")]: { count: ofDomain, word: "failing" },
-          [listPath({ domain })]: { count: askedOfDomain, word: "waiting" },
+          [listPath(at)]: { count: askedHere, word: "waiting" },
         }
       : {}),
   };

@@ -8,9 +8,18 @@ export interface Submit {
   run: (work: () => Promise<void>) => Promise<void>;
 }
 
+const FORBIDDEN = /^Forbidden(?:: this needs (.+))?$/;
+
+/** What the API says of the roles that a refused request needs; undefined for another error. */
+export function neededRoles(error: Error): { roles: string | undefined } | undefined {
+  const found = error instanceof ApiError && error.status === 403 ? FORBIDDEN.exec(error.message) : null;
+  return found ? { roles: found[1] } : undefined;
+}
+
 export function inWords(error: Error): string {
-  const isBare = error instanceof ApiError && error.status === 403 && error.message === "Forbidden";
-  return isBare ? "Your role does not allow that." : error.message;
+  const needed = neededRoles(error);
+  if (!needed) return error.message;
+  return needed.roles ? `Your role does not allow that: it needs ${needed.roles}.` : "Your role does not allow that.";
 }
 
 export function useSubmit(): Submit {

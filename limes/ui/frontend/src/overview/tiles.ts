@@ -13,6 +13,7 @@ import { shareOf, type State, stateOf, worst } from "../lib/state";
 import { relative } from "../lib/time";
 import { counted } from "../lib/words";
 import { WAITING } from "../requests/shown";
+import { decidesAt } from "../requests/waiting";
 import { listPath } from "../requests/words";
 import { failingIn, failingOf } from "./failing";
 
@@ -133,17 +134,18 @@ const INCONSISTENCIES: TileSource = {
 const REQUESTS: TileSource = {
   key: "requests",
   title: "Requests waiting",
-  isAllowed: ({ cloud, domain, project }, at) => (at.domain ? domain.show_requests && project.decide_requests : cloud.list_requests && domain.decide_requests),
+  isAllowed: decidesAt,
   load: async (at) => {
-    const count = await countRequests(at, at.domain ? WAITING.domain : WAITING.cloud);
-    return { count, state: count > 0 ? "high" : "ok", text: count > 0 ? "For your decision" : "None", href: listPath(at) };
+    const count = await countRequests(at, WAITING[levelOf(at)]);
+    const text = at.project ? "For you to confirm" : "For your decision";
+    return { count, state: count > 0 ? "high" : "ok", text: count > 0 ? text : "None", href: listPath(at, "?show=waiting") };
   },
 };
 
 const TILES: Record<Level, TileSource[]> = {
   cloud: [RESOURCES, PROJECTS, REQUESTS, EXPIRING, BACKENDS, INCONSISTENCIES],
   domain: [RESOURCES, PROJECTS, REQUESTS, EXPIRING, BACKENDS],
-  project: [RESOURCES, EXPIRING, SERVICES],
+  project: [RESOURCES, REQUESTS, EXPIRING, SERVICES],
 };
 
 /** The tiles of a level; those that need rights only if the user has them, as soon as that is known. */

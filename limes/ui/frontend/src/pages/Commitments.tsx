@@ -37,7 +37,7 @@ export default function Commitments() {
     const buy = (of: string, az: string): void => change({ do: "buy", of, az }, true);
     return (
       <>
-        {rights && !rights.buy_commitments && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them.</p>}
+        {rights && !rights.buy_commitments && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them. Admins of the project may.</p>}
         {data.offers.length === 0 && <p class="lead">The cloud offers no commitments for this project's resources.</p>}
         <ZoneBars offers={data.offers} cloud={data.cloud} buy={rights?.buy_commitments ? (offer, zone) => buy(offer.key, zone) : undefined} />
         <CommitmentList commitments={data.commitments} mayEdit={rights?.change_commitments ?? false} />

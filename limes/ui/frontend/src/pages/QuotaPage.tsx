@@ -3,6 +3,7 @@ import { useRoute } from "preact-iso";
 import { crumbsTo, Page } from "../components/Page";
 import { nameOf } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
+import { WhoDecides } from "../requests/WhoDecides";
 import { newRequestPath } from "../requests/words";
 import { useAskingHelps, useMayOnlyAsk, useMaySetQuota, useRights } from "../session/rights";
 import { QuotaForm } from "../quota/QuotaForm";
@@ -32,7 +33,7 @@ export default function QuotaPage() {
       {rights && !maySetQuota && (
         <p class="empty">
           Your role may look at these quotas, not change them. <a href={pagePath(at)}>Show them</a>
-          {askingHelps && <> or <a href={newRequestPath(at, [])}>request more</a></>}
+          {askingHelps && <> or <a href={newRequestPath(at, [])}>request more</a></>}. They are raised by <WhoDecides at={at} />.
         </p>
       )}
     </Page>

@@ -21,7 +21,9 @@ import { Steps, type Verb } from "../requests/Steps";
 import { useRecount } from "../requests/waiting";
 import { listPath, requestPath } from "../requests/words";
 import { Wanted } from "../requests/Wanted";
+import { WhoDecides } from "../requests/WhoDecides";
 import { useRights } from "../session/rights";
+import { session } from "../session/store";
 
 export default function RequestPage() {
   const { domain, project, id = "" } = useRoute().params as Place & { id?: string };
@@ -36,22 +38,26 @@ export default function RequestPage() {
 }
 
 /** What the reader may do with it now. */
-function verbsOf({ status, project }: QuotaRequestWithConversation, rights: Rights | undefined): Verb[] {
+function verbsOf({ status, project, requester }: QuotaRequestWithConversation, rights: Rights | undefined): Verb[] {
   if (!rights) return [];
   const may = project ? rights.project : rights.domain;
   const isOpen = status === "open";
+  const isProposed = status === "proposed";
+  const isOwn = rights.project.propose_quota && requester.id === session.value?.user.id;
   const maySet = may.raise_quota || may.raise_lowpriv_quota || rights.project.limit_growth;
   const all: [Verb, boolean][] = [
+    ["confirm", isProposed && may.request_quota],
     ["approve", isOpen && may.decide_requests && maySet],
-    ["reject", isOpen && may.decide_requests],
+    ["reject", (isOpen && may.decide_requests) || (isProposed && may.request_quota)],
     ["pass-on", isOpen && project !== undefined && may.decide_requests && rights.domain.request_quota],
-    ["comments", may.request_quota],
-    ["withdraw", isOpen && may.request_quota],
+    ["comments", may.request_quota || isOwn],
+    ["withdraw", ((isOpen || isProposed) && may.request_quota) || (isProposed && isOwn)],
   ];
   return all.filter(([, isAllowed]) => isAllowed).map(([verb]) => verb);
 }
 
 const DONE: Record<Verb, string> = {
+  confirm: "confirmed",
   approve: "approved",
   reject: "rejected",
   "pass-on": "passed on",
@@ -109,6 +115,11 @@ function said(error: Error): string {
   return isConflict ? `Nothing was changed: ${error.message}` : inWords(error);
 }
 
+const WAITS_FOR: Partial<Record<QuotaRequestWithConversation["status"], string>> = {
+  proposed: "Can be confirmed by",
+  open: "Can be decided by",
+};
+
 function Facts({ of }: { of: QuotaRequestWithConversation }) {
   const { domain, project, requester, created_at: created, decided_at: decided, passed_on_from: below, passed_on_to: above } = of;
   return (
@@ -136,6 +147,14 @@ function Facts({ of }: { of: QuotaRequestWithConversation }) {
           {requester.name}, {formatTime(created)}
         </dd>
       </div>
+      {WAITS_FOR[of.status] && (
+        <div>
+          <dt>{WAITS_FOR[of.status]}</dt>
+          <dd>
+            <WhoDecides at={placeOf(of)} id={of.id} version={of.conversation.length} />
+          </dd>
+        </div>
+      )}
       {decided !== undefined && (
         <div>
           <dt>Closed</dt>

@@ -10,23 +10,23 @@ import { counted } from "../lib/words";
 import { useRequests } from "../requests/list";
 import { RequestTable } from "../requests/RequestTable";
 import { listsOf } from "../requests/shown";
-import { useMayDecide } from "../requests/waiting";
+import { useMayDecide, useWaiting } from "../requests/waiting";
 import { WhoAsks } from "../requests/WhoAsks";
-import { newRequestPath } from "../requests/words";
+import { listPath, newRequestPath } from "../requests/words";
 import { useMayAsk, useRights } from "../session/rights";
 
 export default function Requests() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
   const rights = useRights(at);
-  const decidesOn = useRights({ domain }) !== undefined;
   const lists = listsOf(at, useMayDecide(at));
   const [choice, choose] = useChoice("show", "");
   const key = choice in lists ? choice : project ? "all" : Object.keys(lists)[0]!;
   const shown = lists[key]!;
-  const list = useRequests(at, rights && decidesOn ? shown.query : undefined);
+  const list = useRequests(at, rights ? shown.query : undefined);
   const id = project ?? domain;
   const mayAsk = useMayAsk(at);
+  const waiting = useWaiting(at);
   return (
     <Page
       title="Requests for quota"
@@ -44,6 +44,13 @@ export default function Requests() {
       }
     >
       <WhoAsks at={at} />
+      {project && waiting > 0 && key !== "waiting" && (
+        <p class="lead">
+          <a href={listPath(at, "?show=waiting")}>
+            {counted(waiting, "request")} of members {waiting === 1 ? "waits" : "wait"} for you to confirm
+          </a>
+        </p>
+      )}
       <div class="tools">
         <Select label="Show" value={key} options={Object.entries(lists).map(([value, { title }]) => ({ value, title }))} choose={choose} />
         <p class="muted" role="status">

@@ -45,7 +45,7 @@ export function QuotaField({ row, text, type, amount, problem, refused, request,
       </div>
       {row.isFixed ? (
         <p class="muted">
-          Your role may not change this {request && <Request href={request} title={figures.title} takesAll={requestTakesAll} />}
+          Your role may not change this{!request && "; those who give it to this place may: domain or cloud admins"} {request && <Request href={request} title={figures.title} takesAll={requestTakesAll} />}
         </p>
       ) : (
         <div class="quota-new">

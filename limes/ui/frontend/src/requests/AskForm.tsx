@@ -2,7 +2,7 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { keyOf, type Report } from "../api/report";
-import { ask } from "../api/requests";
+import { ask, type QuotaRequest } from "../api/requests";
 import { Commands } from "../commands/Commands";
 import { asking } from "../commands/requests";
 import { Field } from "../components/Field";
@@ -26,6 +26,11 @@ interface Props {
   /** What the address asks for. */
   asked: ReadonlyMap<string, number | undefined>;
 }
+
+const WAITS: Partial<Record<QuotaRequest["status"], string>> = {
+  proposed: "waits for an admin of the project to confirm it",
+  open: "waits for a decision",
+};
 
 function firstTyped(wishes: readonly Wish[], asked: Props["asked"]): Typed {
   return Object.fromEntries(
@@ -56,7 +61,7 @@ export function AskForm({ report, asked }: Props) {
 
   async function send(): Promise<void> {
     const { quota_request: made, warnings = [] } = await ask(place, edits, reason.trim(), until);
-    const outcome = made.status === "open" ? `Request ${made.id} waits for a decision.` : `Request ${made.id}: ${statusText(made.status)} at once.`;
+    const outcome = WAITS[made.status] ? `Request ${made.id} ${WAITS[made.status]}.` : `Request ${made.id}: ${statusText(made.status)} at once.`;
     notify([outcome, ...warnings].join(" "), warnings.length > 0 ? "warning" : "good");
     recount();
     route(requestPath(made));

@@ -8,7 +8,7 @@ export function Conversation({ of: { conversation, reason } }: { of: QuotaReques
   return (
     <ol class="conversation" aria-label="Conversation">
       {conversation.map((event, index) => {
-        const text = event.kind === "opened" ? reason : event.text;
+        const text = event.kind === "opened" || event.kind === "proposed" ? reason : event.text;
         return (
           <li key={index} data-kind={event.kind}>
             <p>

@@ -13,6 +13,7 @@ import { placeOf } from "../api/requests";
 export type Verb = Step["verb"];
 
 const TITLES: Record<Verb, string> = {
+  confirm: "Confirm",
   approve: "Approve",
   reject: "Reject",
   "pass-on": "Pass on",
@@ -21,6 +22,7 @@ const TITLES: Record<Verb, string> = {
 };
 
 const HINTS: Record<Verb, string> = {
+  confirm: "The request goes to those who decide.",
   approve: "The quotas are set at once.",
   reject: "Those who asked see your reason.",
   "pass-on": "Asks the cloud admins for the domain quota that is missing. By passing it on you agree to it.",

@@ -11,10 +11,11 @@ export interface Shown {
 
 const CLOSED = ["approved", "partly_approved", "rejected", "withdrawn", "superseded", "expired"];
 
-/** What waits for those who decide on this level. */
-export const WAITING: Record<Exclude<Level, "project">, Query> = {
+/** What waits for those who decide on this level, or confirm what members of a project propose. */
+export const WAITING: Record<Level, Query> = {
   cloud: { level: "domain", status: "open" },
   domain: { level: "project", status: "open", passed_on: "false" },
+  project: { status: "proposed" },
 };
 
 const OPEN: Shown = { title: "Open", query: { status: "open" }, nothing: "No request is open." };
@@ -35,12 +36,18 @@ const LISTS: Record<Level, Record<string, Shown>> = {
     closed: DECIDED,
     all: ALL,
   },
-  project: { open: OPEN, closed: DECIDED, all: ALL },
+  project: {
+    waiting: { title: "Waiting for you", query: WAITING.project, nothing: "No proposal of a member waits to be confirmed." },
+    proposed: { title: "Proposed", query: WAITING.project, nothing: "No proposal waits for an admin of the project." },
+    open: OPEN,
+    closed: DECIDED,
+    all: ALL,
+  },
 };
 
 /** The choices at a place. Those who decide begin with what waits for them, others with everything. */
 export function listsOf(at: Place, mayDecide: boolean): Record<string, Shown> {
-  const { waiting, ...others } = LISTS[levelOf(at)];
-  const open: Record<string, Shown> = waiting ? { open: OPEN } : {};
-  return mayDecide && waiting ? { waiting, ...others } : { ...open, ...others };
+  const { waiting, proposed, ...others } = LISTS[levelOf(at)];
+  if (mayDecide && waiting) return { waiting, ...others };
+  return { ...(proposed && { proposed }), open: OPEN, ...others };
 }

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { Figures, Report } from "../api/report";
-import type { WantedQuota } from "../api/schema";
+import type { DecidersAnswer, WantedQuota } from "../api/schema";
 import { readGrants } from "./amounts";
 import { listsOf } from "./shown";
-import { newRequestPath, readAsk, statusText, wantedText } from "./words";
+import { decidersText, newRequestPath, readAsk, statusText, wantedText } from "./words";
 import { readWishes, wishesOf } from "./wishes";
 
 const figures = (name: string, limit: number | undefined, more: Partial<Figures> = {}) =>
@@ -54,8 +54,18 @@ it("says what is wanted and granted", () => {
   expect(statusText("partly_approved")).toBe("Partly approved");
 });
 
+it("says who decides", () => {
+  const found = { deciders: [{ id: "a", name: "Anna" }, { id: "b", name: "" }], level: "domain", more: 3, roles: ["resource_admin"] } as const;
+  const text = (more: Partial<DecidersAnswer>) => decidersText({ ...found, deciders: [...found.deciders], roles: [...found.roles], ...more });
+  expect(text({})).toBe("Anna, b and 3 others, with the role resource_admin on the domain");
+  expect(text({ more: 0 })).toBe("Anna and b, with the role resource_admin on the domain");
+  expect(text({ more: 0, deciders: [], level: "cluster", roles: ["boss", "admin"] })).toBe("users with the role boss or admin in the cloud");
+  expect(text({ more: 0, roles: [] })).toBe("Anna and b");
+});
+
 it("shows first what waits for those who decide", () => {
   expect(Object.keys(listsOf({ domain: "d" }, true))[0]).toBe("waiting");
   expect(Object.keys(listsOf({ domain: "d" }, false))[0]).toBe("open");
-  expect(Object.keys(listsOf({ domain: "d", project: "p" }, true))).toEqual(["open", "closed", "all"]);
+  expect(Object.keys(listsOf({ domain: "d", project: "p" }, true))).toEqual(["waiting", "open", "closed", "all"]);
+  expect(Object.keys(listsOf({ domain: "d", project: "p" }, false))).toEqual(["proposed", "open", "closed", "all"]);
 });

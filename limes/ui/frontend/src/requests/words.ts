@@ -2,10 +2,11 @@
 import type { Edit } from "../api/quota";
 import { keyOf } from "../api/report";
 import { placeOf, type QuotaRequest, type WantedQuota } from "../api/requests";
-import type { RequestEvent } from "../api/schema";
+import type { DecidersAnswer, RequestEvent } from "../api/schema";
 import { resourceTitle } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
+import { counted } from "../lib/words";
 
 /** `partly_approved` is `Partly approved`. */
 export function statusText(status: string): string {
@@ -41,7 +42,21 @@ export function wantedText(one: WantedQuota): string {
   return `${resourceTitle(one.service, one.resource)}: ${format(before, unit)} to ${format(wanted, unit)}${got}`;
 }
 
+const LEVELS: Record<DecidersAnswer["level"], string> = { project: "on the project", domain: "on the domain", cluster: "in the cloud" };
+
+/** `Anna, Bert and 3 others, with the role resource_admin on the domain`. Without names, there is the role. */
+export function decidersText({ deciders, more, roles, level }: DecidersAnswer): string {
+  const role = roles.length > 0 ? `the role ${roles.join(" or ")} ${LEVELS[level]}` : "";
+  const names = deciders.map((one) => one.name || one.id);
+  if (more > 0) names.push(counted(more, "other"));
+  if (names.length === 0) return role ? `users with ${role}` : "those whom the policy allows it";
+  const last = names.pop()!;
+  return [names.length > 0 ? `${names.join(", ")} and ${last}` : last, role && `with ${role}`].filter(Boolean).join(", ");
+}
+
 const EVENTS: Record<RequestEvent["kind"], string> = {
+  proposed: "proposed to ask for it",
+  confirmed: "confirmed it",
   opened: "asked for it",
   comment: "wrote",
   passed_on: "passed it on to the cloud admins",

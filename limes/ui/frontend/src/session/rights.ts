@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { loadRights, type Rights } from "../api/rights";
-import { levelOf, pagePath, type Place } from "../lib/paths";
+import { type Level, levelOf, pagePath, type Place } from "../lib/paths";
 import { placeOf } from "./scope";
 import { session } from "./store";
 
@@ -42,11 +42,21 @@ export function useRights(at: Place): Rights | undefined {
   return known.value[key];
 }
 
-/** Whether the user may ask for more quota of the domain or project. */
+/** Whether the user may ask for more quota of a level, or at least propose to. */
+export function mayAsk(rights: Rights, level: Level): boolean {
+  return level !== "cloud" && (rights[level].request_quota || (level === "project" && rights.project.propose_quota));
+}
+
+/** Whether the user may ask for more quota of the domain or project, or at least propose to. */
 export function useMayAsk(at: Place): boolean {
   const rights = useRights(at);
-  const level = levelOf(at);
-  return level !== "cloud" && (rights?.[level].request_quota ?? false);
+  return rights !== undefined && mayAsk(rights, levelOf(at));
+}
+
+/** Whether an admin of the project has to confirm what the user asks for. */
+export function useOnlyProposes(at: Place): boolean {
+  const rights = useRights(at);
+  return useMayAsk(at) && levelOf(at) === "project" && !rights?.project.request_quota;
 }
 
 /** Whether the user can neither set nor ask for quota of the scope of the session, and so has to ask someone else. */
@@ -54,7 +64,7 @@ export function useNeedsOthers(at: Place): boolean {
   const rights = useRights(at);
   const level = levelOf(at);
   const isOwn = session.value?.scope != null && pagePath(placeOf(session.value.scope)) === pagePath(at);
-  return isOwn && level !== "cloud" && rights !== undefined && !rights[level].set_quota && !rights[level].request_quota;
+  return isOwn && level !== "cloud" && rights !== undefined && !rights[level].set_quota && !mayAsk(rights, level);
 }
 
 /** Whether asking helps where a quota is refused: those who decide on the quota of domains have nobody to ask. */
