@@ -46,6 +46,8 @@ SHOWN = {
     "limes project explain": "berlin",
     "limes project history": "berlin",
     "limes project discover": "--domain germany",
+    "limes project label list": "berlin",
+    "limes project label set": "berlin --label env=prod --label 'owner=web team'",
     "limes commitment list": IN_BERLIN,
     "limes commitment show": f"{IN_BERLIN} {{one}}",
     "limes commitment create": WANTED,
@@ -84,7 +86,7 @@ SHOWN = {
 }
 """The commands that show something, and arguments with which they succeed in the small cloud."""
 
-EMPTY = {"limes domain discover", "limes project discover"}
+EMPTY = {"limes domain discover", "limes project discover", "limes project label list"}
 """What finds nothing there."""
 
 NEW = {"passed_on_from", "passed_on_to", "id", "uuid", "transfer_token", "number", "related", "request_id"}
