@@ -15,7 +15,7 @@ from peewee import fn
 from limes.commitments.models import CommitmentEvent, CommitmentEventCounter
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, mapping, rows, value
+from limes.db.query import Insert, Node, column, mapping, rows, value, writes
 
 _LIMIT = 500
 _FOR_EVER = 2.0**53
@@ -31,6 +31,7 @@ class EventRow(NamedTuple):
     initiator_id: str
     initiator_name: str
     request_id: str
+    domain_uuid: str
 
 
 class NumberedEvent(NamedTuple):
@@ -47,7 +48,7 @@ def _take_numbers(count: int) -> Node:
 
 
 _append = Insert(
-    tuple[int, float, str, str, str, str, str, str, str],
+    tuple[int, float, str, str, str, str, str, str, str, str],
     CommitmentEvent,
     *(CommitmentEvent.number, CommitmentEvent.at),
     *(getattr(CommitmentEvent, name) for name in EventRow._fields),
@@ -100,3 +101,23 @@ def replacing(engine: Engine, uuids: Collection[str]) -> set[str]:
     """Returns the UUIDs of the commitments that have ever taken the place of these, as far as these were superseded."""
     documents = _superseded(engine, uuids)
     return {uuid for document in documents for uuid in orjson.loads(document).get("related", ())}
+
+
+def fill_domains(engine: Engine, limit: int) -> int:
+    """Fills in the domain of at most `limit` events that processes of releases before 1.0 have written during the
+    upgrade. Returns how many there were."""
+    found = _events_without_domain(engine, limit)
+    for number, document in found.items():
+        _set_domain(engine, number, orjson.loads(document).get("domain_id", ""))
+    return len(found)
+
+
+@mapping(int, str)
+def _events_without_domain(limit: int) -> Node:
+    row = CommitmentEvent
+    return row.select(row.number, row.document).where(row.domain_uuid == "").limit(limit)
+
+
+@writes
+def _set_domain(number: int, domain_uuid: str) -> Node:
+    return CommitmentEvent.update(domain_uuid=domain_uuid).where(CommitmentEvent.number == number)

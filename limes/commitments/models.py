@@ -74,10 +74,11 @@ class CommitmentEvent(BaseModel):
     """A user's id; empty for a job. Releases before 1.0 did not write who it was: then the name is empty, too."""
     initiator_name = peewee.TextField(constraints=[peewee.SQL("DEFAULT ''")])
     request_id = peewee.TextField(constraints=[peewee.SQL("DEFAULT ''")])
+    domain_uuid = peewee.TextField(constraints=[peewee.SQL("DEFAULT ''")])
 
     class Meta:
         table_name = "commitment_events"
-        indexes = ((("at", "number"), False),)
+        indexes = ((("at", "number"), False), (("domain_uuid", "at", "number"), False))
 
 
 for _name, _field in (("id", CommitmentEvent.initiator_id), ("name", CommitmentEvent.initiator_name)):

@@ -144,8 +144,10 @@ class Utilisation(Shape):
 
 @atomic
 def sample_utilisation(limes: Limes) -> None:
-    """The job: adds the present figures of all projects to today's, for all resources that allow commitments."""
+    """The job: adds the present figures of all projects to today's, for all resources that allow commitments. Fills in
+    what processes of a release before 1.0 have left out."""
     now = limes.now()
+    commitment_events.fill_domains(limes.engine, _EVENTS_AT_ONCE)
     today = int(now // _DAY)
     ids = catalog_queries.resource_ids(limes.engine)
     for by_az, refs in ((True, rules.az_aware_refs(limes.catalog)), (False, rules.pooled_refs(limes.catalog))):

@@ -255,7 +255,11 @@ def record(limes: Limes, changes: Sequence[Change], now: float) -> None:
         ).as_json()
         who = initiator_of(change.event, limes.initiator)
         initiator = (who.id, who.name, who.request_id)
-        rows.append(commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, document, *initiator))
+        rows.append(
+            commitment_events.EventRow(
+                change.event, commitment.uuid, owner.uuid, document, *initiator, owner.domain_uuid
+            )
+        )
         after = orjson.loads(document)
         steps.append(CommitmentStep(change.event, commitment.uuid, scope_of(owner), before.get(commitment.uuid), after))
         before[commitment.uuid] = after

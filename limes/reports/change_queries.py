@@ -127,7 +127,8 @@ def commitment_changes(engine: Engine, source: int, wanted: Wanted, limit: int) 
     """Events of commitments. A commitment that was transferred is that of its new project."""
     row = CommitmentEvent
     conditions = [
-        *_places(row.project_uuid, _projects_of(engine, wanted)),
+        *_places(row.domain_uuid, wanted.domains),
+        *_places(row.project_uuid, wanted.projects),
         *_times(row, source, wanted),
         *_of_person(wanted.person, row.initiator_id, row.initiator_name),
         *_of_causes(wanted.causes, (row.initiator_id == "") & (row.initiator_name != ""), row.initiator_id != ""),
@@ -138,19 +139,6 @@ def commitment_changes(engine: Engine, source: int, wanted: Wanted, limit: int) 
     who = (row.initiator_id, row.initiator_name, row.request_id)
     query = row.select(*columns, *who).where(*conditions).order_by(row.at.desc(), row.number.desc())
     return [_commitment_change(source, *found) for found in engine.tuples(query.limit(limit))]
-
-
-def _projects_of(engine: Engine, wanted: Wanted) -> Collection[str] | None:
-    """The UUIDs of the projects that are wanted. Projects that are gone are known from the account of usage."""
-    if wanted.domains is None:
-        return wanted.projects
-    gone = MeteredProject
-    present = Project.select(Project.uuid).join(Domain).where(Domain.uuid.in_(list(wanted.domains)))
-    former = gone.select(gone.project_uuid).where(gone.domain_uuid.in_(list(wanted.domains)), gone.until.is_null(False))
-    found = present.where(*_places(Project.uuid, wanted.projects)) | former.where(
-        *_places(gone.project_uuid, wanted.projects)
-    )
-    return [uuid for (uuid,) in engine.tuples(found)]
 
 
 def _ref_in(engine: Engine, document: peewee.Field, refs: Collection[Ref]) -> Any:

@@ -19,10 +19,11 @@ NAMES = (
 CONVERTER = "0032_no_uncounted_projects"
 PENDING = [CONVERTER, "0033_project_labels", "0034_change_log"]
 """What it lacks: a migration of later on is added here, and what undoes it to `LATER`."""
+_CHANGE_LOG = import_module("limes.db.migrations.0034_change_log")
 LATER = (
     "DROP TABLE project_labels",
-    *(f"DROP INDEX {name}" for name in import_module("limes.db.migrations.0034_change_log").INDEXES),
-    *(f"ALTER TABLE commitment_events DROP COLUMN {name}" for name in ("initiator_id", "initiator_name", "request_id")),
+    *(f"DROP INDEX {name}" for name in _CHANGE_LOG.INDEXES),
+    *(f"ALTER TABLE commitment_events DROP COLUMN {name}" for name in _CHANGE_LOG.COLUMNS),
 )
 LIST = """
 CREATE TABLE uncounted_projects (project_id INTEGER PRIMARY KEY);

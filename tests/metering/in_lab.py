@@ -88,5 +88,14 @@ def commitment_event(lab: Lab, event: str, uuid: str, amount: int, expires_at: f
         **{"created_at": now, "confirmed_at": now, "expires_at": int(expires_at)},
         **changes,
     }
-    row = EventRow(event, uuid, str(document["project_id"]), orjson.dumps(document).decode(), "", "", "")
+    row = EventRow(
+        event,
+        uuid,
+        str(document["project_id"]),
+        orjson.dumps(document).decode(),
+        "",
+        "",
+        "",
+        str(document["domain_id"]),
+    )
     lab.engine.atomic(lambda: commitment_events.append(lab.engine, [row], lambda: lab.now))

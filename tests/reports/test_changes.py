@@ -9,6 +9,7 @@ import pytest
 
 from limes.app.routes import RULES
 from limes.auth.policy import Policy
+from limes.commitments.reading import sample_utilisation
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
 from tests.commitments.commitments import BEHAVIORS, PATHS, commit
 from tests.quota.quotas import DOMAIN, PROJECT, request_quotas
@@ -182,6 +183,16 @@ def test_what_a_release_before_has_written_names_nobody(world: World) -> None:
     for change in changes(world, "?kind=commitment"):
         assert not {"initiator", "cause", "request_id"} & set(change)
     assert changes(world, "?kind=commitment&cause=request") == changes(world, "?kind=commitment&cause=automatic") == []
+
+
+@pytest.mark.sql
+def test_what_a_release_before_writes_during_the_upgrade_gets_its_domain(world: World) -> None:
+    commit(world, "berlin", amount=7)
+    before = changes(world, "?kind=commitment", DOMAIN)
+    world.run("UPDATE commitment_events SET domain_uuid = ''")
+    assert changes(world, "?kind=commitment", DOMAIN) == []
+    sample_utilisation(world.limes)
+    assert changes(world, "?kind=commitment", DOMAIN) == before != []
 
 
 @pytest.mark.sql

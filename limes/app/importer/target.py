@@ -241,7 +241,9 @@ class Target:
 
     def _event(self, commitment: Commitment, ref: Ref, project: str, domain: str) -> commitment_events.EventRow:
         document = EventCommitment.of(commitment, ref, self._catalog.unit_of(ref), project_id=project, domain_id=domain)
-        return commitment_events.EventRow("created", commitment.uuid, project, document.as_json(), "", "import", "")
+        return commitment_events.EventRow(
+            "created", commitment.uuid, project, document.as_json(), "", "import", "", domain
+        )
 
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)

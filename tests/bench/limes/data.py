@@ -124,6 +124,7 @@ def insert(engine: Engine, size: Size) -> None:
                 [az],
             )
     _load_commitments(engine, size)
+    _load_history(engine, size)
     for table in ("domains", "projects"):
         engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100000)")
 
@@ -141,3 +142,26 @@ def _load_commitments(engine: Engine, size: Size) -> None:
         " FROM generate_series(1, %s) n",
         [size.domains * PROJECTS_PER_DOMAIN, size.commitments],
     )
+
+
+def _load_history(engine: Engine, size: Size) -> None:
+    """Twenty changes of quota for each project, one of fifty by a user; and the event of each commitment."""
+    projects = size.domains * PROJECTS_PER_DOMAIN
+    engine.execute(
+        "INSERT INTO quota_history (at, domain_uuid, project_uuid, service_type, resource_name, what, old, new, reason,"
+        " detail, initiator_id, initiator_name, request_id)"
+        " SELECT %s - (%s - n) * 30, p.parent_uuid, p.uuid, 'compute', 'compute-' || n %% 10, 'quota', n, n + 1,"
+        " CASE WHEN n %% 50 = 0 THEN 'request' ELSE 'autogrow' END, '',"
+        " CASE WHEN n %% 50 = 0 THEN 'user-' || n %% 997 ELSE '' END, 'autogrow', 'req'"
+        " FROM generate_series(1, %s) n JOIN projects p ON p.id = 1 + n %% %s",
+        [time.time(), 20 * projects, 20 * projects, projects],
+    )
+    engine.execute(
+        "INSERT INTO commitment_events (number, at, event, commitment_uuid, project_uuid, document, initiator_id,"
+        " initiator_name, domain_uuid)"
+        " SELECT c.id, c.created_at, 'created', c.uuid, p.uuid, json_build_object('uuid', c.uuid, 'amount', c.amount,"
+        " 'domain_id', p.parent_uuid, 'service_type', 'compute', 'resource_name', 'compute-1',"
+        " 'availability_zone', c.az, 'duration', c.duration, 'status', c.status)::text, 'u', 'u', p.parent_uuid"
+        " FROM project_commitments c JOIN projects p ON p.id = c.project_id"
+    )
+    engine.execute("UPDATE commitment_event_counter SET last = (SELECT max(number) FROM commitment_events)")

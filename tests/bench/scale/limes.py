@@ -18,6 +18,15 @@ FLAT, PER_DOMAIN, KEPT = 1.3, 1.2, 2.0
 """How many times the figure of the smallest cloud each kind of row may take in one of ten times the size. A list of
 domains may take 1.2 times as long for each domain."""
 
+_CHANGES = [
+    Measure(f"GET changes {what}", 1, 0, lambda b, n, path=path: b.call("GET", path), rounds=40)
+    for what, path in (
+        ("of the cloud", "/v1/changes"),
+        ("of a domain", f"/v1/domains/{data.domain_uuid(3)}/changes"),
+        ("of a project", f"/v1/domains/{data.domain_uuid(1)}/projects/{data.project_uuid(7)}/changes"),
+        ("by a person", "/v1/changes?person=user-50"),
+    )
+]
 _KEPT = [
     Measure("GET scrape errors", 1, 0, lambda b, n: b.call("GET", "/v1/admin/scrape-errors")),
     Measure(
@@ -39,7 +48,7 @@ def compare(server: PostgresServer, sizes: list[int], folder: Path, table: Table
         prepare(url, data.Size().times(size))
         with running_api(config(url), folder) as api:
             bench = Bench(api.port)
-            for measure in (*MEASURES, *_KEPT):
+            for measure in (*MEASURES, *_KEPT, *_CHANGES):
                 times[measure.name].append(statistics.median(limes_bench.measure(bench, measure)))
                 sent[measure.name].append(limes_bench.statements(server, bench, measure).work)
             memory = worker_memory(api.process.pid)
