@@ -22,12 +22,21 @@ class KeystoneSignInMethod:
     """A `SignInMethod` to Keystone at the address that our own login has."""
 
     def __init__(
-        self, cloud: session.CloudSession, user_domain: str, revoked: tokens.RevokedTokens | None = None
+        self,
+        cloud: session.CloudSession,
+        user_domain: str,
+        revoked: tokens.RevokedTokens | None = None,
+        *,
+        public_url: str | None = None,
+        with_passwords: bool = True,
     ) -> None:
-        """`user_domain` is the name that the page proposes. `revoked` is called with tokens that Keystone has ended."""
+        """`user_domain` is the name that the page proposes. `revoked` is called with tokens that Keystone has ended.
+        `public_url` is Keystone's address for browsers, if it is not the one of our own login."""
         self._revoked = revoked
+        self._with_passwords = with_passwords
         assert cloud.auth_url is not None
         self._url = keystone.v3_url(cloud.auth_url)
+        self._public_url = keystone.v3_url(public_url) if public_url else self._url
         # our own login stays out of it: this session has none
         self._session = keystone_session(
             limits=cloud.limits,
@@ -40,15 +49,38 @@ class KeystoneSignInMethod:
         self._gate = cloud.gate
 
     def offer(self) -> dict[str, Any]:
-        return {"method": "keystone", "user_domain": self._user_domain}
+        return {"method": "keystone", "user_domain": self._user_domain, "passwords": self._with_passwords}
 
     def sign_in(self, request: SignIn) -> Issued:
         if isinstance(request, TokenSignIn):
             brought = request.token.get_secret_value()
             return Issued(brought, brought, root_is_ours=False)
+        if isinstance(request, PasswordSignIn) and not self._with_passwords:
+            raise Forbidden("this cloud has no sign-in with a password (ui.password_sign_in)")
         with self._refusals(Unauthorized("user, domain or password is wrong")):
             token = self._issue(self._plugin(request))
         return Issued(token, token)
+
+    def exchange(self, identity_provider: str, protocol: str, bearer: str) -> str:
+        """Returns the unscoped token that Keystone gives for another provider's. Raises `Forbidden` without one."""
+        path = f"/OS-FEDERATION/identity_providers/{identity_provider}/protocols/{protocol}/auth"
+        refusal = Forbidden(
+            f"Keystone does not accept you: the mapping of {identity_provider}/{protocol} has no rule for your account,"
+            " or its web server does not take the provider's token. Ask the operators of this cloud for access"
+        )
+        with self._refusals(refusal):
+            headers = {"Authorization": f"Bearer {bearer}"}
+            try:
+                answer = self._session.post(self._url + path, headers=headers, authenticated=False, log=False)
+            except ksa_errors.NotFound:
+                problem = f"Keystone has no identity provider {identity_provider!r} with the protocol {protocol!r}"
+                raise Unavailable(f"{problem}; tell the operators of this cloud") from None
+            return str(answer.headers["X-Subject-Token"])
+
+    def browser_url(self, identity_provider: str | None, protocol: str) -> str:
+        """Returns where Keystone has browsers sign in elsewhere, without the origin to come back to."""
+        one = f"identity_providers/{identity_provider}/protocols/{protocol}/websso" if identity_provider else None
+        return f"{self._public_url}/auth/OS-FEDERATION/{one or f'websso/{protocol}'}"
 
     def _plugin(self, request: PasswordSignIn | CredentialSignIn) -> Any:
         if isinstance(request, CredentialSignIn):
