@@ -121,7 +121,7 @@ class ArrivalEndpoint:
                 f"Limes: a page of {shortened(origin or 'an unknown origin')} has posted this, and not Keystone"
                 f"{f' ({expected})' if expected else ''}; sign in here"
             )
-        form = parse_qs(req.bounded_stream.read(MAX_BODY).decode("latin-1"), max_num_fields=20)
+        form = parse_qs(req.bounded_stream.read(MAX_BODY).decode("latin-1"))
         token = token_in({"token": form.get("token", [""])[0]}, "token")
         if token is None:
             raise BadRequest("Keystone: there is no token in its answer; sign in again")

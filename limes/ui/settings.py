@@ -24,9 +24,15 @@ def _https(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise ValueError("expected an address such as https://id.example.com") from None
-    is_local = parts.scheme == "http" and host is not None and is_loopback(f"[{host}]:0")
-    if not host or "@" in parts.netloc or parts.query or parts.fragment or not (parts.scheme == "https" or is_local):
+        host = None
+    is_local = host is not None and parts.scheme == "http" and is_loopback(f"[{host}]:0")
+    if (
+        host is None
+        or "@" in parts.netloc
+        or parts.query
+        or parts.fragment
+        or not (parts.scheme == "https" or is_local)
+    ):
         raise ValueError("expected https://..., or http://... on this machine, without user, query and fragment")
     return url
 
@@ -77,7 +83,7 @@ class SignInProvider(Section):
     @classmethod
     def _asks_for_an_identity(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if "openid" not in value:
-            raise ValueError("expected openid among them")
+            raise ValueError("openid has to be among them")
         return value
 
 
