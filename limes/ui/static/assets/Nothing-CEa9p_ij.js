@@ -1,1 +1,0 @@
-import{a as t,g as n,E as o}from"./index-DpJD-KRg.js";import{S as i}from"./StateMark-BDA7QCxa.js";function c({text:e,checkedAt:a}){return t("p",{class:"empty nothing",children:t("span",{children:[t(i,{state:"ok"})," ",e," ",a===void 0?"No backend was checked yet.":t("span",{title:o(a),children:["Last checked ",n(a),"."]})]})})}export{c as N};
