@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import falcon
 import falcon.testing
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from limes.ui.attempts import COOKIE, Attempts, UsedNumbers
 from tests.e2e.axe import violations
@@ -99,20 +99,14 @@ def _sign_in(page: Page, user: str, label: str = "Acme") -> None:
     _enter_at_provider(page, user)
 
 
-def _hold_answer(page: Page) -> list[Route]:
-    """Keeps what brings the answer from the provider back: the page never gets there."""
-    held: list[Route] = []
-    page.route("**/ui/sign-in/*", lambda route: (held.append(route), route.abort()))
-    return held
-
-
 def _answer_of(page: Page, user: str = "ada") -> str:
-    """The address with a good answer, which was not used."""
-    held = _hold_answer(page)
-    with page.expect_event("requestfailed", lambda request: "/ui/sign-in/" in request.url):
+    """The address with a good answer, which was not used: the page comes too late to hand it over."""
+    page.route("**/ui/session", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    with page.expect_request(lambda request: "/ui/sign-in/acme?" in request.url) as found:
         _sign_in(page, user)
-    page.unroute("**/ui/sign-in/*")
-    return held[0].request.url
+    expect(page.get_by_role("alert")).to_contain_text("Limes is not answering")
+    page.unroute("**/ui/session")
+    return found.value.url
 
 
 def _expect_refusal(page: Page, text: str | re.Pattern[str]) -> None:

@@ -11,6 +11,8 @@ from tests.support.processes import ServerProcess, http_answers
 from tests.support.real import RealVenv
 
 _CONFIG = """
+[auth]
+methods = password,token,openid,mapped,application_credential
 [federation]
 trusted_dashboard = {trusted}
 remote_id_attribute = HTTP_OIDC_ISS
