@@ -67,7 +67,7 @@ class Attempts:
         cookie = req.cookies.get(COOKIE)
         if not cookie:
             raise Unauthorized(
-                "Limes: this is not the answer to a sign-in that was begun in this browser, or it was used already;"
+                "Limes: this is not the answer to a sign-in that was started in this browser, or it was used already;"
                 " sign in again"
             )
         resp.unset_cookie(COOKIE, path=PATH, same_site="Strict")

@@ -88,7 +88,7 @@ class Oidc:
         secrets = self._secrets(attempts, attempt)
         if answer.state != secrets.state:
             raise Unauthorized(
-                "Limes: this answer is not the one to the sign-in that this browser has begun last; sign in again"
+                "Limes: this answer is not the one to the sign-in that this browser has started last; sign in again"
             )
         attempts.end(attempt)
         if answer.error is not None:

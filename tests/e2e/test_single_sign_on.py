@@ -29,7 +29,7 @@ from tests.support.real import RealVenv
 SECRET = "a-secret-of-all-apis"
 ELSEWHERE = "http://127.0.0.3:81"
 NOT_BEGUN = (
-    "Limes: this is not the answer to a sign-in that was begun in this browser, or it was used already; sign in again"
+    "Limes: this is not the answer to a sign-in that was started in this browser, or it was used already; sign in again"
 )
 
 
@@ -203,7 +203,7 @@ def test_an_answer_in_another_browser(page: Page, browser: Browser, cloud: Cloud
         victim.page.get_by_role("button", name="Sign in with Acme").click()
         expect(victim.page.get_by_placeholder("Enter any login")).to_be_visible()
         victim.page.goto(address)
-        text = "Limes: this answer is not the one to the sign-in that this browser has begun last; sign in again"
+        text = "Limes: this answer is not the one to the sign-in that this browser has started last; sign in again"
         _expect_refusal(victim.page, text)
 
 
@@ -213,7 +213,7 @@ def test_a_forged_answer(page: Page) -> None:
     state = parse_qs(urlsplit(address).query)["state"][0]
     page.goto(address.replace(state, state[::-1]))
     _expect_refusal(
-        page, "Limes: this answer is not the one to the sign-in that this browser has begun last; sign in again"
+        page, "Limes: this answer is not the one to the sign-in that this browser has started last; sign in again"
     )
 
 

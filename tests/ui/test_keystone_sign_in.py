@@ -13,6 +13,7 @@ import pytest
 from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.settings import IdentitySettings
+from limes.kernel.errors import Unavailable
 from limes.kernel.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.throttle import Throttle
@@ -21,11 +22,11 @@ from tests.support.keystone_seed import PASSWORD
 from tests.ui.conftest import OWN, client_of, mount_of
 
 
-def _client(credentials: dict[str, str]) -> falcon.testing.TestClient:
+def _client(credentials: dict[str, str], **options: Any) -> falcon.testing.TestClient:
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
     authenticator = build_authenticator(identity, cloud, clock)
-    return client_of(mount_of(KeystoneSignInMethod(cloud, "north"), authenticator, Throttle(clock)))
+    return client_of(mount_of(KeystoneSignInMethod(cloud, "north", **options), authenticator, Throttle(clock)))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,27 @@ def _is_good(keystone: RealKeystone, token: Any) -> bool:
 
 def test_the_page_asks_for_a_password(client: falcon.testing.TestClient) -> None:
     answer = client.simulate_get("/ui/session", headers=OWN)
-    assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "Test"}
+    offer = {"method": "keystone", "user_domain": "north", "passwords": True, "providers": []}
+    assert answer.json == {"session": None, "sign_in": offer, "title": "Test"}
+
+
+def test_passwords_may_be_switched_off(keystone: RealKeystone) -> None:
+    client = _client(keystone.credentials("limes"), with_passwords=False)
+    assert client.simulate_get("/ui/session", headers=OWN).json["sign_in"]["passwords"] is False
+    answer = _password(client, "berlin-member")
+    assert (answer.status_code, answer.text) == (
+        403,
+        "this cloud has no sign-in with a password (ui.password_sign_in)\n",
+    )
+    made = keystone.application_credential("berlin-admin", "berlin")
+    assert _post(client, method="application_credential", id=made["id"], secret=made["secret"]).status_code == 200
+
+
+def test_a_provider_that_keystone_does_not_know(keystone: RealKeystone) -> None:
+    identity = IdentitySettings.model_validate({"keystone": keystone.credentials("limes")})
+    method = KeystoneSignInMethod(open_session(identity), "north")
+    with pytest.raises(Unavailable, match="Keystone has no identity provider 'acme' with the protocol 'openid'; tell"):
+        method.exchange("acme", "openid", "a-token-of-the-provider")
 
 
 def test_a_user_with_one_scope_gets_it(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:

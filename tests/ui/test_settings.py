@@ -42,9 +42,14 @@ def test_what_is_right() -> None:
 
 
 def test_secrets_come_from_the_environment() -> None:
-    secrets = {"LIMES_UI_CLIENT_SECRET_A_B": "client-secret", "LIMES_UI_SECRET": "sixteen-characters"}
-    ui = _parse({"url": "https://l.example.com", "sign_in_with": [OIDC | {"id": "a-b"}]}, **secrets).ui
-    assert (ui.sign_in_with[0].client_secret, ui.secret) == ("client-secret", "sixteen-characters")
+    secrets = {
+        "LIMES_UI_CLIENT_SECRET_ACME": "client-secret",
+        "LIMES_UI_CLIENT_SECRET_A_B": "other-secret",
+        "LIMES_UI_SECRET": "sixteen-characters",
+    }
+    ui = _parse({"url": "https://l.example.com", "sign_in_with": [OIDC, OIDC | {"id": "a-b"}]}, **secrets).ui
+    assert [provider.client_secret for provider in ui.sign_in_with] == ["client-secret", "other-secret"]
+    assert ui.secret == "sixteen-characters"
     assert "client-secret" not in repr(ui)
 
 

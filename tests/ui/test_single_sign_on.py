@@ -13,9 +13,7 @@ from tests.support.faulty_provider import FaultyProvider, faulty_provider
 from tests.ui.conftest import OWN
 from tests.ui.provider_clients import COOKIE, KEYSTONE, URL, Browser
 
-NO_SIGN_IN = (
-    "Limes: this is not the answer to a sign-in that was begun in this browser, or it was used already; sign in again\n"
-)
+NO_SIGN_IN = "Limes: this is not the answer to a sign-in that was started in this browser, or it was used already; sign in again\n"
 
 
 @pytest.fixture
@@ -111,7 +109,7 @@ def test_an_answer_to_another_sign_in(browser: Browser, provider: FaultyProvider
     earlier = browser.asked()["state"]
     browser.asked()
     answer = browser.finish(code="c", state=earlier)
-    text = "Limes: this answer is not the one to the sign-in that this browser has begun last; sign in again\n"
+    text = "Limes: this answer is not the one to the sign-in that this browser has started last; sign in again\n"
     assert (answer.status_code, answer.text) == (401, text)
     assert provider.asked[-1][0] != "/token"
 
