@@ -54,7 +54,7 @@ def cloud(
     client = {
         "client_id": "limes",
         "token_endpoint_auth_method": "none",
-        "redirect_uris": [f"{url}/ui/sign-in/acme"],
+        "redirect_uris": [f"{url}/ui/sign-in/{name}" for name in ("acme", "lost")],
         "post_logout_redirect_uris": [f"{url}/ui"],
     }
     with provider.process(client, server.client), server.process:
@@ -65,6 +65,14 @@ def cloud(
         providers = [
             {"type": "oidc", "id": "acme", "label": "Acme", "issuer": provider.issuer, **common},
             {"type": "websso", "id": "school", "label": "University", "protocol": "openid"},
+            {
+                "type": "oidc",
+                "id": "lost",
+                "label": "Lost",
+                "issuer": provider.issuer,
+                **common,
+                "identity_provider": "no",
+            },
             {"type": "oidc", "id": "down", "label": "Nobody", "issuer": "http://127.0.0.1:9", **common},
         ]
         with new_cloud(
@@ -168,6 +176,12 @@ def test_whom_keystone_does_not_know(page: Page) -> None:
 
 
 @pytest.mark.long
+def test_a_provider_that_keystone_does_not_know(page: Page) -> None:
+    _sign_in(page, "ada", "Lost")
+    _expect_refusal(page, re.compile("^Keystone has no identity provider 'no' with the protocol 'openid'"))
+
+
+@pytest.mark.long
 def test_a_provider_that_is_down(page: Page) -> None:
     page.get_by_role("button", name="Sign in with Nobody").click()
     _expect_refusal(page, "the provider Nobody cannot be asked: connection refused")
@@ -176,7 +190,7 @@ def test_a_provider_that_is_down(page: Page) -> None:
 @pytest.mark.long
 def test_a_provider_that_there_is_not(page: Page) -> None:
     page.goto("/ui/sign-in/other?code=c&state=s")
-    _expect_refusal(page, "Limes: there is no provider 'other'; there are: acme, school, down")
+    _expect_refusal(page, "Limes: there is no provider 'other'; there are: acme, school, lost, down")
 
 
 def test_a_replayed_answer(page: Page, cloud: Cloud) -> None:

@@ -13,10 +13,11 @@ import pytest
 from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.settings import IdentitySettings
-from limes.kernel.errors import Unavailable
+from limes.kernel.errors import Forbidden, Unavailable
 from limes.kernel.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.throttle import Throttle
+from tests.support.faulty_keystone import faulty_keystone
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD
 from tests.ui.conftest import OWN, client_of, mount_of
@@ -68,11 +69,24 @@ def test_passwords_may_be_switched_off(keystone: RealKeystone) -> None:
     assert _post(client, method="application_credential", id=made["id"], secret=made["secret"]).status_code == 200
 
 
-def test_a_provider_that_keystone_does_not_know(keystone: RealKeystone) -> None:
-    identity = IdentitySettings.model_validate({"keystone": keystone.credentials("limes")})
-    method = KeystoneSignInMethod(open_session(identity), "north")
-    with pytest.raises(Unavailable, match="Keystone has no identity provider 'acme' with the protocol 'openid'; tell"):
-        method.exchange("acme", "openid", "a-token-of-the-provider")
+@pytest.mark.parametrize(
+    ("status", "error", "text"),
+    [
+        (404, Unavailable, "Keystone has no identity provider 'acme' with the protocol 'openid'; tell"),
+        (401, Forbidden, "Keystone does not accept you: the mapping of acme/openid has no rule for your account"),
+        (500, Unavailable, "Keystone cannot be asked just now"),
+    ],
+)
+def test_who_is_not_let_in_by_another_provider(status: int, error: type[Exception], text: str) -> None:
+    with faulty_keystone() as faulty:
+        faulty.login = (status, b"{}")
+        login = {"username": "limes", "password": "p", "user_domain_id": "default", "project_name": "service"}
+        keystone = {**login, "project_domain_id": "default", "auth_url": faulty.url}
+        method = KeystoneSignInMethod(open_session(IdentitySettings.model_validate({"keystone": keystone})), "north")
+        with pytest.raises(error, match=text):
+            method.exchange("acme", "openid", "a-token-of-the-provider")
+        path = "/v3/OS-FEDERATION/identity_providers/acme/protocols/openid/auth"
+        assert faulty.requests == [("POST", path)]
 
 
 def test_a_user_with_one_scope_gets_it(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
