@@ -38,6 +38,8 @@ class Discovery(msgspec.Struct, frozen=True):
     token_endpoint: str
     end_session_endpoint: str | None = None
     authorization_response_iss_parameter_supported: bool = False
+    code_challenge_methods_supported: tuple[str, ...] = ()
+    """Empty: it does not say."""
 
 
 @dataclass(frozen=True, slots=True)

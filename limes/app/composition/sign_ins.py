@@ -12,6 +12,7 @@ from limes.ui.attempts import Attempts, UsedNumbers
 from limes.ui.browser import shared_key
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.oidc import OidcClient
+from limes.ui.settings import SignInProvider
 from limes.ui.sign_in import SignInMethod
 
 
@@ -35,8 +36,12 @@ def single_sign_on(settings: Settings, method: SignInMethod, cloud: CloudSession
             if provider.type == "websso":
                 providers[provider.id] = sso.web_sso(provider, settings.ui.url, method)
             else:
-                address = sso.answer_address(settings.ui.url, provider.id)
-                client = OidcClient(provider, address, cloud.limits, clock, cloud.gate)
+                client = oidc_client(settings, provider, cloud, clock)
                 providers[provider.id] = sso.Oidc(client, method, str(provider.identity_provider), provider.protocol)
     labels = {provider.id: provider.label for provider in settings.ui.sign_in_with}
     return sso.SingleSignOn(attempts, labels, providers, f"{settings.ui.url}/ui")
+
+
+def oidc_client(settings: Settings, provider: SignInProvider, cloud: CloudSession, clock: Clock) -> OidcClient:
+    address = sso.answer_address(settings.ui.url, provider.id)
+    return OidcClient(provider, address, cloud.limits, clock, cloud.gate)
