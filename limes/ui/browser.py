@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import falcon
 
 from limes.kernel.errors import Forbidden
+from limes.kernel.outgoing import answers
 from limes.ui.throttle import normalised
 
 CONTENT_SECURITY_POLICY = (
@@ -42,6 +43,13 @@ def require_own_page(req: falcon.Request) -> None:
         is_own = False
     if not is_own:
         raise Forbidden("only for the dashboard's own page, not for those of other origins")
+
+
+def origin_of(url: str) -> str:
+    """Returns the origin of a URL as browsers write it: in lower case, without the port that everybody knows."""
+    scheme, host, port = answers.origin(url)
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" if port == {"http": 80, "https": 443}.get(scheme) else f"{scheme}://{host}:{port}"
 
 
 COOKIE = "limes-browser"

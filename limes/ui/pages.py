@@ -2,15 +2,21 @@
 
 import gzip
 import hashlib
+import html
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import falcon
 
-from limes.kernel.errors import StartupError
+from limes.auth.keystone import token_in
+from limes.kernel.errors import BadRequest, Forbidden, LimesError, StartupError
 from limes.ui.browser import SECURITY_HEADERS
-from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.session import ProviderEndpoint, ScopesEndpoint, SessionEndpoint
+from limes.ui.sign_in import MAX_BODY
+from limes.ui.single_sign_on import ANSWERS, SingleSignOn
 from limes.web import encoding, operational
+from limes.web.errors import PlainErrors, shortened
 
 STATIC = Path(__file__).parent / "static"
 
@@ -60,12 +66,12 @@ class PageEndpoint:
         path = folder / "index.html"
         if not path.is_file():
             raise StartupError(f"ui.enabled: the dashboard is not built: {path} is missing (make ui)")
-        self._file = File.read(path)
+        self.file = File.read(path)
 
     def on_get(self, req: falcon.Request, resp: falcon.Response, page: str = "") -> None:
         if page.startswith("assets/"):
             raise falcon.HTTPNotFound()
-        self._file.answer(req, resp, "no-cache")  # browsers keep it, but ask each time whether there is a new one
+        self.file.answer(req, resp, "no-cache")  # browsers keep it, but ask each time whether there is a new one
 
     on_head = on_get
 
@@ -85,15 +91,54 @@ class AssetEndpoint:
     on_head = on_get
 
 
+class ArrivalEndpoint:
+    """The page where people come back to from a provider. What Keystone has posted is in it, for the script of the page
+    to hand on: a request of our own origin has the cookie of the sign-in, and no other has."""
+
+    def __init__(self, page: PageEndpoint, single_sign_on: SingleSignOn) -> None:
+        self._single_sign_on = single_sign_on
+        self._head, self._tail = page.file.plain.split(b"</head>")
+        self.on_get = self.on_head = page.on_get
+
+    def on_post(self, req: falcon.Request, resp: falcon.Response, page: str) -> None:
+        try:
+            found = {"provider": page, "token": self._token(req, page)}
+        except LimesError as error:
+            found = {"provider": page, "problem": str(error)}
+            resp.status = PlainErrors.statuses[type(error)]
+        content = html.escape(encoding.dump(found).decode())
+        resp.content_type = falcon.MEDIA_HTML
+        resp.data = b'%s<meta name="limes-sign-in" content="%s" /></head>%s' % (
+            self._head,
+            content.encode(),
+            self._tail,
+        )
+
+    def _token(self, req: falcon.Request, name: str) -> str:
+        expected, origin = self._single_sign_on.find(name).posts_from(), req.get_header("Origin")
+        if origin is None or origin != expected:
+            raise Forbidden(
+                f"Limes: a page of {shortened(origin or 'an unknown origin')} has posted this, and not Keystone"
+                f"{f' ({expected})' if expected else ''}; sign in here"
+            )
+        form = parse_qs(req.bounded_stream.read(MAX_BODY).decode("latin-1"))
+        token = token_in({"token": form.get("token", [""])[0]}, "token")
+        if token is None:
+            raise BadRequest("Keystone: there is no token in its answer; sign in again")
+        return token
+
+
 def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> operational.Mount:
     """Returns the table of its routes. Raises `StartupError` if the page is not built."""
-    page = PageEndpoint()
+    page, single_sign_on = PageEndpoint(), session.single_sign_on
     return operational.Mount(
         "/ui",
         (
             ("/ui", page),
             ("/ui/session", session),
             ("/ui/session/scopes", scopes),
+            ("/ui/session/with/{name}", ProviderEndpoint(single_sign_on)),
+            (f"{ANSWERS}/{{page}}", ArrivalEndpoint(page, single_sign_on)),
             ("/ui/assets/{name}", AssetEndpoint()),
             ("/ui/{page:path}", page),
         ),

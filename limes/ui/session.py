@@ -3,7 +3,8 @@
 The API itself takes tokens in a header only. The cookie is for this path, and out of reach for scripts.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 import falcon
@@ -13,11 +14,13 @@ from limes.auth.tokens import cache_key
 from limes.kernel.errors import BadRequest, Unauthorized
 from limes.ui import sign_in
 from limes.ui.browser import KnownBrowsers, require_own_page
+from limes.ui.single_sign_on import SingleSignOn
 from limes.ui.throttle import Throttle
 from limes.web.encoding import dump
 
 COOKIE = "limes-session"
 _OURS, _BROUGHT = "ours", "brought"
+_OWN_PATH = re.compile(r"/ui(?:[/?][\x21-\x7e]{0,1000})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,14 @@ class SessionEndpoint:
     authenticator: Authenticator
     throttle: Throttle
     browsers: KnownBrowsers
+    single_sign_on: SingleSignOn
     title: str
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         require_own_page(req)
         issued = _read_cookie(req)
-        document: dict[str, Any] = {"session": None, "sign_in": self.method.offer(), "title": self.title}
+        offer = {**self.method.offer(), "providers": self.single_sign_on.offer()}
+        document: dict[str, Any] = {"session": None, "sign_in": offer, "title": self.title}
         if issued is not None:
             try:
                 document |= self._document(issued, self._identity(issued.token))
@@ -45,28 +50,37 @@ class SessionEndpoint:
         """Credentials or another scope become a session. Where there is only one scope, it is taken."""
         require_own_page(req)
         body = sign_in.read_body(req)
-        issued, identity = (
-            self._switch(req, body.scope) if isinstance(body, sign_in.ScopeChoice) else self._enter(req, resp, body)
-        )
+        more: dict[str, Any] = {}
+        if isinstance(body, sign_in.ScopeChoice):
+            issued, identity = self._switch(req, body.scope)
+        elif isinstance(body, sign_in.ProviderAnswer):
+            issued, identity, more["return_to"] = self._arrive(req, resp, body)
+        else:
+            issued, identity = self._enter(req, resp, body)
+        origin = _OURS if issued.root_is_ours else _BROUGHT
         resp.set_cookie(
             COOKIE,
-            "|".join((_OURS if issued.root_is_ours else _BROUGHT, issued.token, issued.root)),
+            "|".join((origin, issued.token, issued.root, *([issued.provider] if issued.provider else []))),
             path="/ui/session",
             secure=req.forwarded_scheme == "https",
             http_only=True,
             same_site="Strict",
         )
-        _answer(resp, self._document(issued, identity))
+        _answer(resp, self._document(issued, identity) | more)
 
     def on_delete(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Forgets the session, and revokes its tokens that were made for the dashboard. The one in `X-Auth-Token` is
-        revoked as well: the page sends it only if it is one of these."""
+        revoked as well: the page sends it only if it is one of these. Then, the page may have to go on to the sign-out
+        of the provider."""
         require_own_page(req)
         token, cookie = req.get_header("X-Auth-Token"), _read_cookie(req)
         _drop_cookie(req, resp)
         resp.status = falcon.HTTP_204
         for revocable in dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ()))):
             self.method.revoke(revocable)
+        if cookie is not None and (there := self.single_sign_on.sign_out_url(cookie.provider)):
+            resp.status = falcon.HTTP_200
+            _answer(resp, {"continue_at": there})
 
     def _enter(
         self, req: falcon.Request, resp: falcon.Response, body: sign_in.SignIn
@@ -78,6 +92,24 @@ class SessionEndpoint:
             identity = self._identity(issued.token)
         if not isinstance(body, sign_in.TokenSignIn):
             self.browsers.mark(req, resp, account, browser)
+        return self._in_only_scope(issued, identity)
+
+    def _arrive(
+        self, req: falcon.Request, resp: falcon.Response, body: sign_in.ProviderAnswer
+    ) -> tuple[sign_in.Issued, Identity, str]:
+        """Whoever comes back from a provider. Also returns where they were before."""
+        self.single_sign_on.find(body.provider)
+        attempt = self.single_sign_on.attempts.read(req, resp, body.provider)
+        # each sign-in counts for itself, and for its address: nobody can have others wait by failing
+        with self.throttle.attempt(f"answer {attempt.number}", str(req.remote_addr)):
+            issued = self.single_sign_on.finish(body, attempt)
+            try:
+                identity = self._identity(issued.token)
+            except Unauthorized:
+                raise Unauthorized("Keystone: the token that came with this answer is not valid") from None
+        return *self._in_only_scope(issued, identity), attempt.return_to
+
+    def _in_only_scope(self, issued: sign_in.Issued, identity: Identity) -> tuple[sign_in.Issued, Identity]:
         if scope_of(identity) is None:
             scopes = self.method.scopes(issued.token)
             if len(scopes) == 1:
@@ -98,7 +130,7 @@ class SessionEndpoint:
 
     def _to_scope(self, before: sign_in.Issued, scope: sign_in.Scope) -> tuple[sign_in.Issued, Identity]:
         token = self.method.rescope(before.root, scope)
-        return sign_in.Issued(token, before.root, before.root_is_ours), self._identity(token)
+        return replace(before, token=token), self._identity(token)
 
     def _identity(self, token: str) -> Identity:
         return self.authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
@@ -108,6 +140,20 @@ class SessionEndpoint:
         if scope_of(identity) is None:
             document["scopes"] = self.method.scopes(issued.token)
         return document
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderEndpoint:
+    """`/ui/session/with/{id}`: begins a sign-in at a provider."""
+
+    single_sign_on: SingleSignOn
+
+    def on_post(self, req: falcon.Request, resp: falcon.Response, name: str) -> None:
+        require_own_page(req)
+        return_to = req.get_param("return_to") or ""
+        if not _OWN_PATH.fullmatch(return_to):
+            return_to = "/ui"
+        _answer(resp, {"continue_at": self.single_sign_on.begin(req, resp, name, return_to)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +192,11 @@ def _answer(resp: falcon.Response, document: Any) -> None:
 
 
 def _read_cookie(req: falcon.Request) -> sign_in.Issued | None:
-    """Reads `ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `on_post` has written it."""
-    origin, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
+    """Reads `ours|TOKEN|ROOT|PROVIDER` as `on_post` has written it; `brought` for `ours`, and no provider as a rule."""
+    origin, token, root, provider, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", "", ""]
     if origin not in (_OURS, _BROUGHT) or not token or not root:
         return None
-    return sign_in.Issued(token, root, root_is_ours=origin == _OURS)
+    return sign_in.Issued(token, root, root_is_ours=origin == _OURS, provider=provider)
 
 
 def _drop_cookie(req: falcon.Request, resp: falcon.Response) -> None:

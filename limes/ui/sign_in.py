@@ -13,7 +13,7 @@ from limes.auth.settings import SampleSettings
 from limes.auth.without_keystone import SampleIdentities
 from limes.kernel.errors import BadRequest, Forbidden
 
-_MAX_BODY = 32 * 1024
+MAX_BODY = 32 * 1024
 """Bytes. A token has at most 8000."""
 
 Text = Annotated[str, Field(min_length=1, max_length=255)]
@@ -73,8 +73,23 @@ class ScopeChoice(_Body):
     scope: Scope
 
 
+class ProviderAnswer(_Body):
+    """What a provider of single sign-on has sent the browser back with."""
+
+    method: Literal["provider"]
+    provider: Text
+    """Its id."""
+    token: Secret | None = None
+    """Keystone's, of WebSSO."""
+    code: Secret | None = None
+    """OpenID Connect's, as all below."""
+    state: Text | None = None
+    iss: Text | None = None
+    error: Annotated[str, Field(pattern=r"^[a-z0-9_.-]{1,60}$")] | None = None
+
+
 SignIn = PasswordSignIn | TokenSignIn | CredentialSignIn
-Body = SignIn | ScopeChoice
+Body = SignIn | ScopeChoice | ProviderAnswer
 
 _BODY: TypeAdapter[Body] = TypeAdapter(Annotated[Body, Field(discriminator="method")])
 
@@ -83,9 +98,9 @@ def read_body(req: falcon.Request) -> Body:
     """Returns the body of a POST. Raises `BadRequest` with what is wrong, and never with what was given."""
     if (req.content_type or "").partition(";")[0].strip() != falcon.MEDIA_JSON:
         raise BadRequest("expected a body of type application/json")
-    raw = req.bounded_stream.read(_MAX_BODY + 1)
-    if len(raw) > _MAX_BODY:
-        raise BadRequest(f"the body is too large: the limit is {_MAX_BODY} bytes")
+    raw = req.bounded_stream.read(MAX_BODY + 1)
+    if len(raw) > MAX_BODY:
+        raise BadRequest(f"the body is too large: the limit is {MAX_BODY} bytes")
     try:
         return _BODY.validate_python(orjson.loads(raw))
     except orjson.JSONDecodeError:
@@ -106,6 +121,8 @@ class Issued:
     """The first token of this session. The same as `token` until a scope is chosen."""
     root_is_ours: bool = True
     """Whether the root was made for the dashboard, and not brought along."""
+    provider: str = ""
+    """The id of the provider of single sign-on, if one has signed the user in."""
 
     @property
     def revocable(self) -> tuple[str, ...]:

@@ -68,10 +68,10 @@ _QUOTAS = [
 class DashboardCloud:
     """A Limes API with the dashboard, on a database that a collector has filled, until its context ends."""
 
-    def __init__(self, folder: Path, programs: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, programs: Path, port: int | None = None, **settings: Any) -> None:
         """`settings` replace sections of the configuration. `limes` is one of the `programs`."""
         self.folder = folder
-        self.url = f"http://127.0.0.1:{free_port()}"
+        self.url = f"http://127.0.0.1:{port or free_port()}"
         self._config = folder / "limes.yaml"
         self._config.write_text(yaml.safe_dump(_config(folder, self.url) | settings))
         self._env = {"LIMES_CONFIG": str(self._config)}

@@ -7,10 +7,13 @@ import pytest
 from limes.auth.context import Authenticator
 from limes.auth.settings import SampleSettings
 from limes.auth.without_keystone import SampleIdentities
+from limes.kernel.system import SystemClock
+from limes.ui.attempts import Attempts, UsedNumbers
 from limes.ui.browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod, SignInMethod
+from limes.ui.single_sign_on import SingleSignOn
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
 from limes.web.operational import Mount, MountMiddleware
@@ -45,6 +48,7 @@ OWN = {"X-Limes-Dashboard": "1"}
 """A header that our own page sends."""
 
 BROWSERS = KnownBrowsers(b"key")
+NO_PROVIDERS = SingleSignOn(Attempts(b"key", SystemClock(), UsedNumbers(SystemClock(), None)), {}, {}, "")
 
 
 @pytest.fixture
@@ -54,10 +58,14 @@ def clock() -> FrozenClock:
 
 
 def mount_of(
-    method: SignInMethod, authenticator: Authenticator, throttle: Throttle, browsers: KnownBrowsers = BROWSERS
+    method: SignInMethod,
+    authenticator: Authenticator,
+    throttle: Throttle,
+    browsers: KnownBrowsers = BROWSERS,
+    single_sign_on: SingleSignOn = NO_PROVIDERS,
 ) -> Mount:
     """The dashboard, to be put into an app."""
-    session = SessionEndpoint(method, authenticator, throttle, browsers, title="Test")
+    session = SessionEndpoint(method, authenticator, throttle, browsers, single_sign_on, title="Test")
     return make_mount(session, ScopesEndpoint(method, throttle))
 
 

@@ -13,19 +13,21 @@ import pytest
 from limes.app.composition.identity import build_authenticator
 from limes.auth.session import open_session
 from limes.auth.settings import IdentitySettings
+from limes.kernel.errors import Forbidden, Unavailable
 from limes.kernel.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.throttle import Throttle
+from tests.support.faulty_keystone import faulty_keystone
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD
 from tests.ui.conftest import OWN, client_of, mount_of
 
 
-def _client(credentials: dict[str, str]) -> falcon.testing.TestClient:
+def _client(credentials: dict[str, str], **options: Any) -> falcon.testing.TestClient:
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
     authenticator = build_authenticator(identity, cloud, clock)
-    return client_of(mount_of(KeystoneSignInMethod(cloud, "north"), authenticator, Throttle(clock)))
+    return client_of(mount_of(KeystoneSignInMethod(cloud, "north", **options), authenticator, Throttle(clock)))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,40 @@ def _is_good(keystone: RealKeystone, token: Any) -> bool:
 
 def test_the_page_asks_for_a_password(client: falcon.testing.TestClient) -> None:
     answer = client.simulate_get("/ui/session", headers=OWN)
-    assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "Test"}
+    offer = {"method": "keystone", "user_domain": "north", "passwords": True, "providers": []}
+    assert answer.json == {"session": None, "sign_in": offer, "title": "Test"}
+
+
+def test_passwords_may_be_switched_off(keystone: RealKeystone) -> None:
+    client = _client(keystone.credentials("limes"), with_passwords=False)
+    assert client.simulate_get("/ui/session", headers=OWN).json["sign_in"]["passwords"] is False
+    answer = _password(client, "berlin-member")
+    assert (answer.status_code, answer.text) == (
+        403,
+        "this cloud has no sign-in with a password (ui.password_sign_in)\n",
+    )
+    made = keystone.application_credential("berlin-admin", "berlin")
+    assert _post(client, method="application_credential", id=made["id"], secret=made["secret"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "text"),
+    [
+        (404, Unavailable, "Keystone has no identity provider 'acme' with the protocol 'openid'; tell"),
+        (401, Forbidden, "Keystone does not accept you: the mapping of acme/openid has no rule for your account"),
+        (500, Unavailable, "Keystone cannot be asked just now"),
+    ],
+)
+def test_who_is_not_let_in_by_another_provider(status: int, error: type[Exception], text: str) -> None:
+    with faulty_keystone() as faulty:
+        faulty.login = (status, b"{}")
+        login = {"username": "limes", "password": "p", "user_domain_id": "default", "project_name": "service"}
+        keystone = {**login, "project_domain_id": "default", "auth_url": faulty.url}
+        method = KeystoneSignInMethod(open_session(IdentitySettings.model_validate({"keystone": keystone})), "north")
+        with pytest.raises(error, match=text):
+            method.exchange("acme", "openid", "a-token-of-the-provider")
+        path = "/v3/OS-FEDERATION/identity_providers/acme/protocols/openid/auth"
+        assert faulty.requests == [("POST", path)]
 
 
 def test_a_user_with_one_scope_gets_it(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:

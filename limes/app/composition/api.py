@@ -2,7 +2,7 @@
 
 from limes.api.call import ApiCollaborators
 from limes.app import context, databases, routes
-from limes.app.composition import common, identity, mails
+from limes.app.composition import common, identity, mails, sign_ins
 from limes.app.composition.cluster import build_cluster, open_cloud
 from limes.app.settings import Settings
 from limes.auth.policy import Policy
@@ -10,7 +10,7 @@ from limes.collector.sync_catalog import sync_catalog
 from limes.notifications.recipients import MailPreferences, Subscriptions
 from limes.quota.push_quota import push_quota
 from limes.requests.deciders import Directory
-from limes.ui import browser, keystone_sign_in, pages, sign_in
+from limes.ui import browser, pages, sign_in
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
 from limes.web.operational import Mount
@@ -36,10 +36,11 @@ def build_api(settings: Settings) -> ApiCollaborators:
         if settings.identity.method == "sample":
             method = sign_in.SampleSignInMethod(settings.identity.sample)
         else:
-            method = keystone_sign_in.KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
+            method = sign_ins.at_keystone(settings, cloud, revoked)
         throttle = Throttle(limes.clock)
         browsers = browser.KnownBrowsers(browser.shared_key(identity.shared_folder(settings)))
-        session = SessionEndpoint(method, authenticator, throttle, browsers, title=settings.ui.title)
+        providers = sign_ins.single_sign_on(settings, method, cloud, limes.clock)
+        session = SessionEndpoint(method, authenticator, throttle, browsers, providers, title=settings.ui.title)
         mounts = (pages.dashboard(session, ScopesEndpoint(method, throttle)),)
     return ApiCollaborators(
         client_address=identity.client_address(settings),

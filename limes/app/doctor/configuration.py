@@ -16,12 +16,14 @@ from limes.catalog.catalog import Catalog
 from limes.commitments.rules import refs_without_zones
 from limes.kernel.errors import ConfigError
 from limes.kernel.findings import Finding, counted, ok, problem, warning
+from limes.ui.settings import secret_variable
 
 _SECRET_KEYS = (
     ("database", "password"),
     ("identity", "keystone", "password"),
     ("identity", "keystone", "application_credential_secret"),
     ("audit", "rabbitmq", "password"),
+    ("ui", "secret"),
 )
 
 
@@ -38,9 +40,10 @@ def check(context: Context) -> Iterator[Finding]:
             for text in configuration_warnings(context.settings, cluster):
                 yield warning("configuration.references", text, "correct what it names, or remove the entry")
     yield from _readable_secrets(path)
+    known = KNOWN_VARIABLES | {secret_variable(provider.id) for provider in context.settings.ui.sign_in_with}
     for name in sorted(context.environ):
-        if name.startswith("LIMES_") and name not in KNOWN_VARIABLES:
-            near = difflib.get_close_matches(name, KNOWN_VARIABLES, n=1, cutoff=0.8)
+        if name.startswith("LIMES_") and name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
             mend = f"rename it to {near[0]}" if near else "remove it"
             yield warning("configuration.environment", f"nothing reads the environment variable {name}", mend)
 

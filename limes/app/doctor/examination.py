@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from limes import __version__
 from limes.app.composition import checks, common
-from limes.app.doctor import backends, configuration, database, delivery, keystone, policy
+from limes.app.doctor import backends, configuration, database, delivery, keystone, policy, sign_in
 from limes.app.doctor.context import Context
 from limes.app.settings import Settings
 from limes.kernel import errors, system
@@ -23,6 +23,7 @@ CHECKS: Mapping[str, Check] = {
     "policy": policy.check,
     "database": database.check,
     "keystone": keystone.check,
+    "sign_in": sign_in.check,
     "backends": backends.check,
     "audit": delivery.check_audit,
     "notifications": delivery.check_notifications,

@@ -201,6 +201,7 @@ def render_page() -> str:
     lines += [
         "- `LIMES_DB_HOSTNAME`, `_PORT`, `_NAME`, `_USERNAME`, `_CONNECTION_OPTIONS`: the original's way to name a"
         " PostgreSQL database; together they make `database.url`",
+        "- `LIMES_UI_CLIENT_SECRET_*`: `ui.sign_in_with[].client_secret` of the provider with this id",
         "- `LIMES_DEBUG`: `true` means `logging.level: DEBUG`",
         "- `OS_*`: the login at Keystone, where `identity.keystone` names none",
     ]

@@ -15,6 +15,7 @@ from limes.app.settings.root import Settings
 from limes.kernel.errors import ConfigError
 from limes.kernel.redaction import TELLING_KEY, hosts_of, know, secrets_of, split_url
 from limes.kernel.validation.problems import Location, describe_problems
+from limes.ui.settings import secret_variable
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
@@ -65,6 +66,7 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_NOTIFICATIONS_SMTP_PASSWORD": (("notifications", "smtp", "password"), str),
     "LIMES_NOTIFICATIONS_UNSUBSCRIBE_SECRET": (("notifications", "mail", "unsubscribe", "secret"), str),
     "LIMES_AUDIT_QUEUE_NAME": (("audit", "rabbitmq", "queue_name"), str),
+    "LIMES_UI_SECRET": (("ui", "secret"), str),
     "LIMES_LOG_LEVEL": (("logging", "level"), str),
     "LIMES_IDENTITY_PASSWORD": (("identity", "keystone", "password"), str),
 }
@@ -152,7 +154,16 @@ def override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list
                 sources[".".join(path)] = variable
         except ValueError as error:
             problems.append(f"environment variable {variable}: {error}, not {environ[variable]!r}")
+    for provider in _providers(document):
+        if secret := environ.get(secret_variable(str(provider.get("id", "")))):
+            provider["client_secret"] = secret
     return problems, sources
+
+
+def _providers(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    ui = document.get("ui")
+    entries = ui.get("sign_in_with") if isinstance(ui, dict) else None
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _original_database_url(environ: Mapping[str, str]) -> str | None:

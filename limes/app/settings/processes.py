@@ -57,17 +57,6 @@ class ApiSettings(ServerSettings):
     writes the quota."""
 
 
-class UiSettings(Section):
-    """The dashboard, which the Limes API serves at `/ui`."""
-
-    enabled: bool = True
-    """Whether it is there."""
-    title: str = Field(default="Limes", min_length=1, max_length=60)
-    """What the page calls this cloud."""
-    user_domain: str = "Default"
-    """The user domain that the sign-in page proposes."""
-
-
 class LiquidSettings(ServerSettings):
     """The LIQUID protocol for one of the services: `limes liquid SERVICE_TYPE`."""
 

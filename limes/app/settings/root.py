@@ -19,6 +19,7 @@ from limes.notifications.settings import NotificationSettings
 from limes.placement.settings import PlacementSettings
 from limes.quota.settings import QuotaSetSettings
 from limes.requests.settings import QuotaRequestSettings
+from limes.ui.settings import UiSettings
 from limes.web.settings import ProxySettings
 
 
@@ -53,7 +54,7 @@ class Settings(Section):
 
     database: processes.DatabaseSettings = processes.DatabaseSettings()
     api: processes.ApiSettings = processes.ApiSettings()
-    ui: processes.UiSettings = processes.UiSettings()
+    ui: UiSettings = UiSettings()
     collector: processes.CollectorSettings = processes.CollectorSettings()
     metrics: processes.MetricsSettings = processes.MetricsSettings()
     metering: MeteringSettings = MeteringSettings()
@@ -97,6 +98,10 @@ class Settings(Section):
             problems.append(
                 f"metering.valid_for: expected at least twice collector.scrape_interval ({twice:g} seconds),"
                 f" or else each scrape that comes late makes a gap"
+            )
+        if self.ui.sign_in_with and self.identity.method != "keystone":
+            problems.append(
+                "ui.sign_in_with: providers sign people in at Keystone, so identity.method has to be keystone"
             )
         for reserved in {"any", "unknown"} & set(self.availability_zones):
             problems.append(f"availability_zones: {reserved!r} is a reserved name")

@@ -31,6 +31,9 @@ const isChanged = ({ first, value }: Open): boolean => JSON.stringify(first) !==
 /** Whether something on the page would be lost. */
 export const isTyped = (): boolean => [...open.values()].some((one) => one.asks && isChanged(one));
 
+/** Whether single sign-on may take the browser away, after the end of a session: what it has left would go, too. */
+export const mayForget = (): boolean => kept.size === 0 || window.confirm("You leave this page to sign in: what you have typed is lost. Go on?");
+
 /** Whether the page may be left: asks, where something would be lost. */
 export function mayLeave(): boolean {
   if (!isTyped()) return true;

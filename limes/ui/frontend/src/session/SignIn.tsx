@@ -3,10 +3,11 @@ import type { ComponentChildren, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { Field } from "../components/Field";
 import { Logo } from "../components/Logo";
+import { Providers } from "./Providers";
 import { SampleIdentities } from "./SampleIdentities";
-import { signIn } from "./requests";
-import { cloudTitle, message, offer } from "./store";
-import type { Credentials } from "./types";
+import { leaveFor, signIn } from "./requests";
+import { arrivalProblem, cloudTitle, message, offer } from "./store";
+import type { Credentials, Offer } from "./types";
 
 export function SignInFrame({ children }: { children: ComponentChildren }) {
   return (
@@ -48,51 +49,81 @@ function credentials(way: Way, form: FormData): Credentials {
 
 export function SignIn() {
   const sample = offer.value?.method === "sample" ? offer.value.identities : undefined;
-  const [way, setWay] = useState<Way>(sample ? "token" : "password");
-  const [problem, setProblem] = useState("");
+  const providers = offer.value?.providers ?? [];
+  const ways = waysOf(offer.value);
+  const [way, setWay] = useState<Way>(sample ? "token" : ways[0]!);
+  const [problem, setProblem] = useState(arrivalProblem.value);
   const [isBusy, setIsBusy] = useState(false);
 
-  async function enter(what: Credentials): Promise<void> {
+  async function attempt(work: Promise<unknown>): Promise<void> {
     setProblem("");
     setIsBusy(true);
     try {
-      await signIn(what);
+      if ((await work) === false) setIsBusy(false);
     } catch (error) {
       setProblem((error as Error).message);
       setIsBusy(false);
     }
   }
 
+  const enter = (what: Credentials): Promise<void> => attempt(signIn(what));
+
   function submit(event: TargetedSubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
     void enter(credentials(way, new FormData(event.currentTarget)));
   }
 
+  const alert = <div role="alert">{problem && <p class="problem">{problem}</p>}</div>;
+  const form = (
+    <>
+      {!sample && <Ways ways={ways} way={way} choose={setWay} />}
+      <form onSubmit={submit} aria-busy={isBusy}>
+        <Fields way={way} problem={problem} />
+        {providers.length === 0 && alert}
+        <button class={sample || providers.length > 0 ? "" : "primary"} disabled={isBusy}>
+          {isBusy ? "Signing in…" : sample ? "Sign in with this token" : "Sign in"}
+        </button>
+      </form>
+    </>
+  );
   return (
     <SignInFrame>
       <p class="muted">Quota, usage and commitments of this cloud</p>
       <div role="status">{message.value && <p class="note">{message.value}</p>}</div>
       {sample && <SampleIdentities identities={sample} isBusy={isBusy} enter={enter} />}
-      {!sample && <Ways way={way} choose={setWay} />}
-      <form onSubmit={submit} aria-busy={isBusy}>
-        <Fields way={way} problem={problem} />
-        <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
-        <button class={sample ? "" : "primary"} disabled={isBusy}>
-          {isBusy ? "Signing in…" : sample ? "Sign in with this token" : "Sign in"}
-        </button>
-      </form>
+      {providers.length > 0 && (
+        <>
+          {alert}
+          <Providers providers={providers} isBusy={isBusy} leave={(provider) => attempt(leaveFor(provider))} />
+        </>
+      )}
+      {providers.length > 0 ? <OtherWays isOpen={ways.includes("password")}>{form}</OtherWays> : form}
     </SignInFrame>
   );
 }
 
-function Ways(props: { way: Way; choose: (way: Way) => void }) {
+function waysOf(of: Offer | null): Way[] {
+  const all = Object.keys(WAYS) as Way[];
+  return of?.method === "keystone" && !of.passwords ? all.filter((way) => way !== "password") : all;
+}
+
+function OtherWays({ isOpen, children }: { isOpen: boolean; children: ComponentChildren }) {
+  return (
+    <details class="other-ways" open={isOpen}>
+      <summary>Other ways to sign in</summary>
+      {children}
+    </details>
+  );
+}
+
+function Ways(props: { ways: Way[]; way: Way; choose: (way: Way) => void }) {
   return (
     <fieldset class="segments">
       <legend class="visually-hidden">Sign in with</legend>
-      {Object.entries(WAYS).map(([key, title]) => (
+      {props.ways.map((key) => (
         <label key={key}>
-          <input type="radio" name="way" checked={props.way === key} onChange={() => props.choose(key as Way)} />
-          <span>{title}</span>
+          <input type="radio" name="way" checked={props.way === key} onChange={() => props.choose(key)} />
+          <span>{WAYS[key]}</span>
         </label>
       ))}
     </fieldset>

@@ -1,9 +1,11 @@
 // Signing in and out, and choosing a scope: what /ui/session is asked, and what the answers change in the store.
 import { ApiError, send } from "../api/client";
+import { mayForget } from "../lib/drafts";
 import { learnResources } from "./resources";
 import { forgetRights, learnRights } from "./rights";
-import { cloudTitle, isSignedIn, message, offer, scopes, seesCloud, session } from "./store";
-import type { Credentials, Scope, SessionAnswer } from "./types";
+import { answerAt, here, takePosted } from "./arrival";
+import { arrivalProblem, cloudTitle, isSignedIn, message, offer, scopes, seesCloud, session } from "./store";
+import type { Credentials, ProviderAnswer, Scope, SessionAnswer } from "./types";
 
 async function ask(method: string, path = "", body?: Credentials): Promise<Response> {
   const token = session.value?.token;
@@ -23,6 +25,7 @@ async function ask(method: string, path = "", body?: Credentials): Promise<Respo
 async function accept(answer: SessionAnswer): Promise<void> {
   session.value = answer.session;
   scopes.value = answer.scopes ?? [];
+  if (answer.session) arrivalProblem.value = "";
   seesCloud.value = undefined;
   forgetRights();
   if (isSignedIn.value) {
@@ -32,12 +35,40 @@ async function accept(answer: SessionAnswer): Promise<void> {
   }
 }
 
-/** Finds out at the start who is there. */
+/** Finds out at the start who is there, or has just come back from a provider. */
 export async function restore(): Promise<void> {
+  const arrived = answerAt(location.pathname, location.search);
+  const posted = takePosted(document);
+  if (arrived) history.replaceState(null, "", "/ui"); // a code is for nobody's history
   const answer = (await (await ask("GET")).json()) as SessionAnswer;
   offer.value = answer.sign_in ?? null;
   cloudTitle.value = answer.title ?? "Limes";
-  await accept(answer);
+  if (!arrived) return accept(answer);
+  if (posted?.problem) arrivalProblem.value = posted.problem;
+  else if (await arrive({ ...arrived, ...(posted?.token ? { token: posted.token } : {}) })) return;
+  await accept({ ...answer, session: null }); // what was wrong comes first; a session that there is stays for other pages
+}
+
+/** Whether the answer signs in. */
+async function arrive(answer: ProviderAnswer): Promise<boolean> {
+  try {
+    const entered = (await (await ask("POST", "", answer)).json()) as SessionAnswer;
+    history.replaceState(null, "", entered.return_to ?? "/ui");
+    await accept(entered);
+    return true;
+  } catch (error) {
+    arrivalProblem.value = (error as Error).message;
+    return false;
+  }
+}
+
+/** Leaves for a provider. Returns whether the page goes. */
+export async function leaveFor(provider: string): Promise<boolean> {
+  if (!mayForget()) return false;
+  const path = `/with/${encodeURIComponent(provider)}?return_to=${encodeURIComponent(here())}`;
+  const { continue_at } = (await (await ask("POST", path)).json()) as { continue_at: string };
+  location.assign(continue_at);
+  return true;
 }
 
 export async function signIn(credentials: Credentials): Promise<void> {
@@ -52,7 +83,9 @@ export async function signOut(): Promise<void> {
   const before = session.value;
   try {
     if (!before?.is_ours) session.value = null; // a token that the user brought along is theirs to revoke
-    await ask("DELETE");
+    const answer = await ask("DELETE");
+    // the provider has a session of its own
+    if (answer.status === 200) location.assign(((await answer.json()) as { continue_at: string }).continue_at);
   } finally {
     session.value = null;
     message.value = "You have signed out.";

@@ -10,6 +10,8 @@ export const offer = signal<Offer | null>(null);
 export const cloudTitle = signal("Limes");
 /** Why one has to sign in again. */
 export const message = signal("");
+/** What was wrong when one came back from a provider. */
+export const arrivalProblem = signal("");
 export const seesCloud = signal<boolean | undefined>(undefined);
 
 export const isSignedIn = computed(() => session.value !== null && session.value.scope !== null);

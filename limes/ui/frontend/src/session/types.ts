@@ -28,17 +28,32 @@ export interface SampleIdentity {
   roles: string[];
 }
 
-export type Offer = { method: "keystone"; user_domain: string } | { method: "sample"; identities: SampleIdentity[] };
+/** Of single sign-on. */
+export interface Provider {
+  id: string;
+  label: string;
+}
+
+export type Offer = { providers: Provider[] } & (
+  | { method: "keystone"; user_domain: string; passwords: boolean }
+  | { method: "sample"; identities: SampleIdentity[] }
+);
+
+/** What a provider has sent the browser back with; Keystone's WebSSO brings a token. */
+export type ProviderAnswer = { method: "provider"; provider: string } & Partial<Record<"token" | "code" | "state" | "iss" | "error", string>>;
 
 export type Credentials =
   | { method: "password"; user: string; user_domain: string; password: string; passcode?: string }
   | { method: "token"; token: string }
   | { method: "application_credential"; id: string; secret: string }
-  | { method: "scope"; scope: { project: string } | { domain: string } | { system: "all" } };
+  | { method: "scope"; scope: { project: string } | { domain: string } | { system: "all" } }
+  | ProviderAnswer;
 
 export interface SessionAnswer {
   session: Session | null;
   scopes?: Scope[];
   sign_in?: Offer;
   title?: string;
+  /** After single sign-on: the page that one was at. */
+  return_to?: string;
 }
