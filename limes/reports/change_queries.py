@@ -242,25 +242,6 @@ def documents_of(uuids: Collection[str]) -> Node:
     return query.order_by(row.number)
 
 
-class RequestedAmount(NamedTuple):
-    """As in `QuotaRequestAmount`."""
-
-    request: int
-    service_type: str
-    resource_name: str
-    what: str
-    present: int
-    wanted: int
-    granted: int | None
-
-
-@grouped(int, "request", RequestedAmount, skip_empty="requests")
-def amounts_of(requests: Collection[int]) -> Node:
-    row = QuotaRequestAmount
-    columns = (row.request, row.service_type, row.resource_name, row.what, row.present, row.wanted, row.granted)
-    return row.select(*columns).where(any_of(row.request, requests)).order_by(row.service_type, row.resource_name)
-
-
 @mapping(str, str, skip_empty="uuids")
 def domain_names(uuids: Collection[str]) -> Node:
     return Domain.select(Domain.uuid, Domain.name).where(any_of(Domain.uuid, uuids))

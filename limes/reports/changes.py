@@ -19,16 +19,8 @@ from limes.kernel.errors import BadRequest
 from limes.projects.scope import Place, find
 from limes.quota.history import NumberedChange
 from limes.reports import change_queries as queries
-from limes.reports.change_queries import (
-    AUTOMATIC,
-    BY_USERS,
-    COMMITMENT,
-    REQUEST,
-    Position,
-    RawChange,
-    RequestedAmount,
-    Wanted,
-)
+from limes.reports.change_queries import AUTOMATIC, BY_USERS, COMMITMENT, REQUEST, Position, RawChange, Wanted
+from limes.requests.queries import AmountRow, amounts_of
 
 QUOTA_KINDS = frozenset(What)
 KINDS = (*What, COMMITMENT, REQUEST)
@@ -53,7 +45,7 @@ class Change:
     before: Mapping[str, Any] | None = None
     """Of a commitment: what it was before, as `after` in the form of its document."""
     after: Mapping[str, Any] | None = None
-    amounts: Sequence[RequestedAmount] = ()
+    amounts: Sequence[AmountRow] = ()
     """Of a request: what it asks for, or what was granted."""
 
 
@@ -151,7 +143,7 @@ def _described(limes: Limes, found: Sequence[RawChange]) -> list[Change]:
     former = queries.former_names(engine, projects - set(project_names))
     commitments = {each.subject for each in found if each.row.what == COMMITMENT}
     documents = queries.documents_of(engine, commitments)
-    amounts = queries.amounts_of(engine, {int(each.subject) for each in found if each.row.what == REQUEST})
+    amounts = amounts_of(engine, [int(each.subject) for each in found if each.row.what == REQUEST])
     described = []
     for raw in found:
         last = former.get(raw.row.project_uuid)

@@ -8,6 +8,7 @@ from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Flag, Header, Moment, Names, Text, WholeNumber
 from limes.catalog.catalog import Ref, Selection
 from limes.labels import rules as labels
+from limes.projects.scope import find
 from limes.reports import (
     attention,
     attention_answers,
@@ -241,6 +242,8 @@ def list_changes(call: Call) -> Answer:
     wanted, limit = _wanted_changes(call), CHANGES.of(call.req)
     changes.require_sensible(call.limes, wanted)
     if prefers_csv(call.req.get_header("Accept")):
+        if call.place.domain_uuid:
+            find(call.engine, call.place)  # once the first part is sent, it is too late for a 404
         parts = changes.stream_changes(call.limes, call.place, wanted)
         return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers={"vary": "Accept"})
     found = changes.list_changes(call.limes, call.place, wanted, limit)

@@ -247,6 +247,12 @@ def test_csv_has_all_of_them(world: World) -> None:
     assert (rows[-1]["at"], rows[-1]["old"], rows[-1]["new"]) == ("2026-01-01T00:00:00Z", "20", "25")
 
 
+def test_csv_of_nothing_that_exists_is_404(world: World) -> None:
+    for path in ("/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"):
+        result = world.request("GET", f"{path}/changes", headers={"Accept": "text/csv"})
+        assert (result.status_code, result.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+
+
 def test_who_may_not_see_requests_sees_the_rest(make: Callable[..., World], tmp_path: Any) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text('"project:show_requests": "rule:project_editor"\n')
