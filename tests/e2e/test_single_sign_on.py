@@ -4,11 +4,15 @@ Answers that count for nothing are those that an attacker, or a bookmark, would 
 """
 
 import hashlib
+import json
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from urllib.parse import parse_qs, urlsplit
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import falcon
 import falcon.testing
@@ -39,6 +43,7 @@ class Cloud:
 
     url: str
     keystone: RealKeystone
+    issuer: str
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +62,15 @@ def cloud(
         "redirect_uris": [f"{url}/ui/sign-in/{name}" for name in ("acme", "lost")],
         "post_logout_redirect_uris": [f"{url}/ui"],
     }
-    with provider.process(client, server.client), server.process:
+    command = {
+        "client_id": "openstack",
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["urn:ietf:params:oauth:grant-type:device_code"],
+        "response_types": [],
+        "redirect_uris": [],
+    }
+    with_secret = {"client_id": "web", "client_secret": "of-the-web", "redirect_uris": ["http://localhost:1/"]}
+    with provider.process(client, command, with_secret, server.client), server.process:
         federated = RealKeystone(server, keystone.ids)
         federated.set_endpoint("identity", server.url)
         trust(federated, provider)
@@ -82,7 +95,7 @@ def cloud(
             ui={"url": url, "secret": SECRET, "sign_in_with": providers},
         ) as made:
             made.start(fill=False)
-            yield Cloud(url, federated)
+            yield Cloud(url, federated, provider.issuer)
 
 
 @pytest.fixture
@@ -276,3 +289,53 @@ def test_keystone_is_asked_from_elsewhere(page: Page, cloud: Cloud) -> None:
     page.goto(f"{cloud.keystone.url}/auth/OS-FEDERATION/websso/openid?origin={origin}")
     _enter_at_provider(page, "ada")
     _expect_refusal(page, NOT_BEGUN)
+
+
+# -- the openstack commands --------------------------------------------------------------------------------------------
+
+
+def _openstack(cloud: Cloud, programs: Path, auth_type: str, **options: str) -> subprocess.Popen[str]:
+    """`openstack token issue` with a login of docs/single-sign-on.md#the-openstack-commands."""
+    login = {
+        "auth_type": auth_type,
+        "auth_url": cloud.keystone.url,
+        "identity_provider": "acme",
+        "protocol": "openid",
+        "client_id": "openstack",
+        "discovery_endpoint": f"{cloud.issuer}/.well-known/openid-configuration",
+        "project_name": "berlin",
+        "project_domain_name": "north",
+        **options,
+    }
+    env = {**os.environ, **{f"OS_{key.upper()}": value for key, value in login.items()}}
+    command = [programs / "openstack", "token", "issue", "-f", "json"]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _expect_token_of_berlin(cloud: Cloud, command: subprocess.Popen[str]) -> None:
+    out, err = command.communicate(timeout=120)
+    assert command.returncode == 0, err
+    assert json.loads(out)["project_id"] == cloud.keystone.ids.projects["berlin"]
+
+
+@pytest.mark.long
+def test_a_command_that_shows_a_code(page: Page, cloud: Cloud, programs: Path) -> None:
+    """Takes long: the command asks the provider every five seconds."""
+    command = _openstack(cloud, programs, "v3oidcdeviceauthz", code_challenge_method="S256")
+    assert command.stderr is not None
+    address = next(found[0] for line in command.stderr if (found := re.search(r"http://\S+", line)))
+    page.goto(address)
+    page.get_by_role("button", name="Continue").click()
+    _enter_at_provider(page, "ada")
+    _expect_token_of_berlin(cloud, command)
+
+
+@pytest.mark.long
+def test_a_command_that_takes_a_code(page: Page, cloud: Cloud, programs: Path) -> None:
+    query = {"response_type": "code", "client_id": "web", "redirect_uri": "http://localhost:1/"}
+    with page.expect_request(lambda request: request.url.startswith("http://localhost:1/?")) as found:
+        page.goto(f"{cloud.issuer}/auth?{urlencode({**query, 'scope': 'openid profile'})}")
+        _enter_at_provider(page, "ada")
+    code = parse_qs(urlsplit(found.value.url).query)["code"][0]
+    options = {"client_id": "web", "client_secret": "of-the-web", "redirect_uri": "http://localhost:1/", "code": code}
+    _expect_token_of_berlin(cloud, _openstack(cloud, programs, "v3oidcauthcode", **options))

