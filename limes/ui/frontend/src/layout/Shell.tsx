@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { useEffect, useState } from "preact/hooks";
 import { Logo } from "../components/Logo";
+import { PaletteButton } from "../palette/PaletteButton";
 import { cloudTitle } from "../session/store";
 import { Bell } from "./Bell";
 import { OwnBadges } from "./badges";
@@ -32,6 +33,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <Logo /> <span>{cloudTitle.value}</span>
         </a>
         <div class="bar-end">
+          <PaletteButton />
           <Bell />
           <ThemeSwitch />
           <UserMenu />
