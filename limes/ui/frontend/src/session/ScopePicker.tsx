@@ -14,7 +14,7 @@ export function ScopePicker() {
       </p>
       <ScopeList scopes={scopes.value} fail={setProblem} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
-      {scopes.value.length === 0 && <p class="note">You have no role on any project or domain.</p>}
+      {scopes.value.length === 0 && <p class="note">You have no role on any project or domain. An admin of a project or domain can give you one in Keystone.</p>}
       <button onClick={() => void signOut()}>Sign out</button>
     </SignInFrame>
   );
