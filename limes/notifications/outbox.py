@@ -17,7 +17,7 @@ from limes.app.context import Limes
 from limes.audit import outbox
 from limes.audit.sinks import Delivery, OutgoingEvent, Sink
 from limes.db.engine import Engine
-from limes.notifications.rules import PREFIX, SEVERAL
+from limes.notifications.rules import PREFIX, REQUEST_DECIDED, SEVERAL
 
 
 def announce(
@@ -119,7 +119,9 @@ class BoundPosts:
 
     def _in_vain(self, notifications: Sequence[_Notification]) -> set[int]:
         """Returns the numbers of those about requests that have been withdrawn or replaced in the meantime."""
-        about = [each for each in notifications if "request" in each.document]
+        about = [
+            each for each in notifications if "request" in each.document and each.document["kind"] != REQUEST_DECIDED
+        ]
         requests = {each.event.number: each.document["request"]["id"] for each in about}
         closed = self.closed_requests(self.limes.engine, sorted({*requests.values()}))
         return {number for number, id_ in requests.items() if id_ in closed}

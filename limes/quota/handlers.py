@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from prometheus_client import Gauge
 
-from limes.api import preconditions
+from limes.api import policy, preconditions
 from limes.api.call import Call
 from limes.catalog.catalog import Ref
 from limes.kernel.errors import BadRequest
@@ -90,9 +90,19 @@ def _change_quotas(call: Call, body: bodies.DomainScopeBody, *, dry_run: bool) -
     return outcome
 
 
+def _who_raises(call: Call) -> str:
+    """Returns the way out of a refusal."""
+    any_resource = {"service_type": "", "resource_name": ""}
+    needed = policy.needed_roles(call.deps.policy, f"{call.level}:raise", {**call.target, **any_resource})
+    who = f"users with {needed}" if needed else "those whom the policy allows it"
+    return f"quotas of a {call.level} are changed by {who}; a quota request asks them for more"
+
+
 def _set(call: Call, outcome: QuotaOutcome) -> Answer:
     if outcome.refusals:
-        return Answer(answers.status_of(outcome, 202), text=answers.render_refusals(outcome, call.level))
+        status, text = answers.status_of(outcome, 202), answers.render_refusals(outcome, call.level)
+        may_raise = all(call.permissions(ref).can_raise for ref in outcome.refusals)
+        return Answer(status, text=text if may_raise or status != 403 else f"{text}\n{_who_raises(call)}")
     return Answer(202, text=answers.render_acceptance(outcome))
 
 

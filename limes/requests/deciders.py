@@ -17,11 +17,14 @@ from limes.projects.scope import Place
 from limes.requests.rules import RequestStatus
 from limes.requests.store import RequestView
 
+Some = tuple[Sequence[tuple[str, str]], int]
+"""Ids and names of the first users, by name, and how many others there are."""
+
 
 class People(Protocol):
     """Keystone's users. See `KeystoneUsers.named`."""
 
-    def named(self, scope: str, uuid: str, roles: Collection[str]) -> tuple[list[tuple[str, str]], int]: ...
+    def named(self, scope: str, uuid: str, roles: Collection[str]) -> Some: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class SamplePeople:
 
     identities: Collection[Identity]
 
-    def named(self, scope: str, uuid: str, roles: Collection[str]) -> tuple[list[tuple[str, str]], int]:
+    def named(self, scope: str, uuid: str, roles: Collection[str]) -> Some:
         found = {
             (each.user_name, each.user_id)
             for each in self.identities
@@ -47,10 +50,7 @@ class Deciders:
     """Where they have their roles."""
     roles: Sequence[str] = ()
     """One of these is enough there."""
-    users: Sequence[tuple[str, str]] = ()
-    """Ids and names, by name."""
-    more: int = 0
-    """How many others there are."""
+    people: Some = ((), 0)
     problem: str | None = None
     """Why no users are named."""
 
@@ -74,9 +74,9 @@ class Directory:
             return Deciders(level, roles[level], problem="there is no Keystone that knows users")
         try:
             for each, names in roles.items():
-                users, more = self.people.named(each, uuids[each], names)
-                if users or more:
-                    return Deciders(each, names, users, more)
+                found = self.people.named(each, uuids[each], names)
+                if any(found):
+                    return Deciders(each, names, found)
         except Unavailable as error:
             problem = str(error)
         return Deciders(level, roles[level], problem=problem)

@@ -83,9 +83,13 @@ def show_deciders(call: Call) -> Answer:
 def _deciders(call: Call, rule: str, place: Place) -> Answer:
     directory = call.deps.part(deciders.Directory) or deciders.Directory()
     found = directory.find(call.deps.policy, rule, place)
-    users = [Named(id_, name) for id_, name in found.users]
+    users, more = found.people
     document = answers.DecidersAnswer(
-        deciders=users, level=found.level, more=found.more, roles=list(found.roles), problem=found.problem
+        deciders=[Named(id_, name) for id_, name in users],
+        level=found.level,
+        more=more,
+        roles=list(found.roles),
+        problem=found.problem,
     )
     return Answer(document=document)
 

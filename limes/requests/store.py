@@ -31,6 +31,8 @@ _KINDS: Mapping[EventKind, str] = {
     **dict.fromkeys(_DECIDED, rules.REQUEST_DECIDED),
     EventKind.PASSED_ON: rules.REQUEST_PASSED_ON,
 }
+_BY_OTHERS = (EventKind.WITHDRAWN, EventKind.SUPERSEDED)
+"""What a requester in a project is notified of if another user does it."""
 """Notifications about the steps of a request. That it is new or was confirmed is notified apart, as rules may approve
 it at once."""
 _REMEDIES = {
@@ -55,9 +57,15 @@ def announce_confirmed(limes: Limes, request_id: int, comment: str) -> None:
     _tell(limes, rules.REQUEST_CONFIRMED, [request_id], limes.now(), {"comment": comment, "decided_by": who})
 
 
-def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
+def _tell(
+    limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any], except_of: str | None = None
+) -> None:
+    """Notifies of requests, without those of one user."""
+
     def documents() -> Iterator[tuple[str, dict[str, Any]]]:
         for stream, document in request_documents(limes, ids):
+            if document["request"]["requester"]["id"] == except_of:
+                continue
             document["request"] |= {name: value for name, value in details.items() if value is not None}
             yield stream, document
 
@@ -187,10 +195,12 @@ def record_step(
     queries.add_events(limes.engine, [EventRow(id_, now, kind.value, text, author.id, author.name) for id_ in ids])
     for id_ in ids:
         change_log.record_quota_request(limes, scope_of(target), id_, kind.value, details)
-    if kind in _KINDS:  # other steps are not notified
-        who = {"id": author.id, "name": author.name}
-        said = {"comment": text, "decided_by": who, "passed_on_to": details.get("passed_on_to")}
+    who = {"id": author.id, "name": author.name}
+    said = {"comment": text, "decided_by": who, "passed_on_to": details.get("passed_on_to")}
+    if kind in _KINDS:
         _tell(limes, _KINDS[kind], ids, now, said)
+    elif kind in _BY_OTHERS and isinstance(target, ProjectRow):
+        _tell(limes, rules.REQUEST_DECIDED, ids, now, said, except_of=author.id)
 
 
 def close_requests(

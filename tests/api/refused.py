@@ -183,7 +183,8 @@ def _of_requests(tour: Tour) -> Refusals:
         for verb, document in (("approve", {}), ("reject", {"reason": "no"}), ("withdraw", {}), ("pass-on", {})):
             if (path, verb) != (DOMAIN, "pass-on"):
                 yield "POST", f"{path}/quota-requests/{{id}}/{verb}", document, {"id": number}
-    for verb, document in (("pass-on", {}), ("approve", {}), ("approve", {"services": [{"type": "network"}]})):
+    approvals: tuple[tuple[str, Any], ...] = (("approve", {}), ("approve", {"services": [{"type": "network"}]}))
+    for verb, document in (("confirm", {}), ("pass-on", {}), *approvals):
         yield "POST", f"{PROJECT}/quota-requests/{{id}}/{verb}", document, {"id": tour.open_request}
     texts: tuple[str, ...] = ("", "\u0007", "x" * 5000)
     for text in texts:

@@ -24,6 +24,10 @@ WITHOUT = {
     ),
     *("/v1/admin/scrape-status", "/v1/domains/{domain_id}/scrape-status"),
     *(
+        "/v1/domains/{domain_id}/deciders",
+        "/v1/domains/{domain_id}/projects/{project_id}/deciders",
+        "/v1/domains/{domain_id}/quota-requests/{id}/deciders",
+        "/v1/domains/{domain_id}/projects/{project_id}/quota-requests/{id}/deciders",
         "/v1/domains/{domain_id}/quota-requests/{id}",
         "/v1/domains/{domain_id}/projects/{project_id}/quota-requests/{id}",
     ),

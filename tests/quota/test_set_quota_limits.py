@@ -43,7 +43,8 @@ def test_low_privilege_raise(make: Callable[..., World]) -> None:
     assert (result.status_code, result.text) == (
         403,
         'cannot change compute/cores quota: user is not allowed to raise "compute" quotas that high in this project'
-        " (maximum acceptable project quota is 25)\n",
+        " (maximum acceptable project quota is 25)\nquotas of a project are changed by users with the role resource_admin"
+        " on the domain, or cloud_resource_admin; a quota request asks them for more\n",
     )
     # 201 capacity - 50 for france
     assert put(world, DOMAIN, body("domain", compute={"cores": 151}), "germany-admin")[0].status_code == 202

@@ -63,3 +63,14 @@ def test_many_cost_as_many_queries_as_none(world: World) -> None:
     asked(world, "berlin", compute={"cores": 90})
     asked(world, "dresden", "dresden-admin", compute={"cores": 40})
     assert statements() == before
+
+
+@pytest.mark.sql
+def test_what_is_only_proposed_waits_for_nobody_here(world: World) -> None:
+    id_ = asked(world, "berlin", "berlin-member", compute={"cores": 40})
+    world.clock.advance(DAY)
+    assert figures(world)[NUMBER, "project", "waiting"] == 0
+    act(world, "berlin", id_, "confirm", "berlin-admin")
+    world.clock.advance(60)
+    found = figures(world)
+    assert (found[NUMBER, "project", "waiting"], found[AGE, "project"]) == (1, 60)

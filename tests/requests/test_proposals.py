@@ -162,6 +162,24 @@ def test_who_is_told(make: Callable[..., World]) -> None:
     ]
 
 
+def test_who_has_proposed_is_told_that_it_ended(make: Callable[..., World]) -> None:
+    world = make(notify_sinks=("log",))
+    first = proposed(world)
+    act(world, "berlin", first, "withdraw", "berlin-member")
+    assert [kind for kind, *_ in steps(world)] == ["request_proposed"], "not of what they do themselves"
+    second = proposed(world)
+    replacing = asked(world, "berlin", compute={"cores": 50})
+    third = proposed(world, compute={"ram": 2048})
+    act(world, "berlin", third, "withdraw", "berlin-admin", comment="not now")
+    decided = [each["request"] for each in told(world) if each["kind"] == "request_decided"]
+    assert [(each["id"], each["status"], each["comment"], each["decided_by"]["id"]) for each in decided] == [
+        (second, "superseded", f"replaced by quota request {replacing}", "u6"),
+        (third, "withdrawn", "not now", "u6"),
+    ]
+    assert f"Your quota request {second} was replaced" in mails(world)
+    assert f"Ihr Quota-Antrag {third} wurde zurückgezogen" in mails(world)
+
+
 @pytest.mark.sql
 def test_it_waits_for_a_decision_from_its_confirmation_on(make: Callable[..., World]) -> None:
     world = make(notify_sinks=("log",))

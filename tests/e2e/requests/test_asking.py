@@ -152,6 +152,16 @@ def test_a_proposal_is_rejected_or_withdrawn(open_as: OpenPage, cloud: Dashboard
 
 
 @pytest.mark.long
+def test_a_request_is_shown_without_those_who_decide(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(SHOP_ADMIN)
+    page.route("**/deciders", lambda route: route.fulfill(status=503, body="not now"))
+    page.goto(f"{PROJECT}/requests/{asked(cloud, 60)}")
+    expect(page.get_by_text("not known now: not now")).to_be_visible()
+    expect(page.get_by_role("form", name="Answer")).to_be_visible()
+    page.unroute_all()
+
+
+@pytest.mark.long
 def test_members_have_no_answer_to_what_others_ask_for(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(SHOP_MEMBER, f"{PROJECT}/requests/{asked(cloud, 60)}")
     expect(status(page)).to_have_text("Open")

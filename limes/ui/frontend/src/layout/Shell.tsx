@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { useEffect, useState } from "preact/hooks";
 import { Logo } from "../components/Logo";
+import { Palette } from "../palette/Palette";
+import { PaletteButton, usePalette } from "../palette/PaletteButton";
 import { cloudTitle } from "../session/store";
 import { Bell } from "./Bell";
 import { OwnBadges } from "./badges";
@@ -14,6 +16,7 @@ import { UserMenu } from "./UserMenu";
 export function Shell({ children }: { children: ComponentChildren }) {
   const { url } = useLocation();
   const [isOpen, setIsOpen] = useState(false);
+  const [hasPalette, showPalette] = usePalette();
   useEffect(() => setIsOpen(false), [url]);
   return (
     <div class="shell" data-nav={isOpen ? "open" : "closed"}>
@@ -32,6 +35,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <Logo /> <span>{cloudTitle.value}</span>
         </a>
         <div class="bar-end">
+          <PaletteButton open={() => showPalette(true)} />
           <Bell />
           <ThemeSwitch />
           <UserMenu />
@@ -41,6 +45,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      {hasPalette && <Palette close={() => showPalette(false)} />}
       <Notices />
     </div>
   );
