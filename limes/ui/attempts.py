@@ -21,7 +21,6 @@ from limes.kernel.errors import Unauthorized
 from limes.kernel.system import Clock
 
 COOKIE = "limes-sign-in"
-PATH = "/ui/session"
 GOOD_FOR = 600
 """Seconds: the time to sign in at the provider."""
 _KEPT_FOR = 3600
@@ -51,9 +50,9 @@ class Attempts:
         attempt = Attempt(secrets.token_hex(16), provider, until, return_to)
         payload = base64.urlsafe_b64encode(msgspec.json.encode(attempt)).decode()
         resp.set_cookie(
-            COOKIE,
+            _name(req),
             f"{payload}.{self._sign('cookie', payload)}",
-            path=PATH,
+            path="/",
             max_age=_KEPT_FOR,
             secure=req.forwarded_scheme == "https",
             http_only=True,
@@ -64,13 +63,13 @@ class Attempts:
     def read(self, req: falcon.Request, resp: falcon.Response, provider: str) -> Attempt:
         """Returns the browser's attempt, and takes its cookie away. Raises `Unauthorized` for all but a good one, which
         is not used up yet."""
-        cookie = req.cookies.get(COOKIE)
+        cookie = req.cookies.get(_name(req))
         if not cookie:
             raise Unauthorized(
                 "Limes: this is not the answer to a sign-in that was started in this browser, or it was used already;"
                 " sign in again"
             )
-        resp.unset_cookie(COOKIE, path=PATH, same_site="Strict")
+        resp.set_cookie(_name(req), "", path="/", max_age=0, secure=req.forwarded_scheme == "https", same_site="Strict")
         payload, _, signature = cookie.partition(".")
         if not cookie.isascii() or not hmac.compare_digest(signature, self._sign("cookie", payload)):
             raise Unauthorized("Limes: the cookie of this sign-in is forged, or of another Limes; sign in again")
@@ -93,6 +92,12 @@ class Attempts:
 
     def _sign(self, kind: str, payload: str) -> str:
         return hmac.new(self.key, f"sign-in.{kind}.{payload}".encode(), hashlib.sha256).hexdigest()
+
+
+def _name(req: falcon.Request) -> str:
+    """With this prefix, browsers take the cookie from us alone, and not from other hosts of our domain: these could
+    have somebody answer a sign-in of theirs."""
+    return f"__Host-{COOKIE}" if req.forwarded_scheme == "https" else COOKIE
 
 
 class UsedNumbers:

@@ -97,8 +97,15 @@ class ArrivalEndpoint:
 
     def __init__(self, page: PageEndpoint, single_sign_on: SingleSignOn) -> None:
         self._single_sign_on = single_sign_on
+        self._file = page.file
         self._head, self._tail = page.file.plain.split(b"</head>")
-        self.on_get = self.on_head = page.on_get
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, page: str) -> None:
+        """The address has a code in it, so neither caches nor other requests get it."""
+        resp.set_header("referrer-policy", "no-referrer")
+        self._file.answer(req, resp, "no-store")
+
+    on_head = on_get
 
     def on_post(self, req: falcon.Request, resp: falcon.Response, page: str) -> None:
         try:

@@ -130,7 +130,10 @@ class SingleSignOn:
         return self.providers[name]
 
     def begin(self, req: falcon.Request, resp: falcon.Response, name: str, return_to: str) -> str:
+        """Returns where the browser goes. Raises `BadRequest` if it is at another address than people come back to."""
         provider = self.find(name)
+        if req.get_header("Origin") not in (None, origin_of(self.home)):
+            raise BadRequest(f"Limes: single sign-on works at {self.home}, not at other addresses; sign in there")
         return provider.begin(self.attempts, self.attempts.begin(req, resp, name, return_to))
 
     def finish(self, answer: ProviderAnswer, attempt: Attempt) -> Issued:

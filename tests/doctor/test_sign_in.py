@@ -49,6 +49,8 @@ def entries(light_patient: Patient, federated: RealKeystone, provider: FaultyPro
 
 
 def test_all_is_well(light_patient: Patient, entries: list[dict[str, Any]], provider: FaultyProvider) -> None:
+    keystone = light_patient.document["identity"]["keystone"]
+    keystone["www_authenticate_uri"] = "https://keystone.example.com"
     found = light_patient.findings("sign_in")
     assert {one.level for one in found} == {Level.OK}, found
     assert [one.message for one in found] == [
@@ -56,7 +58,8 @@ def test_all_is_well(light_patient: Patient, entries: list[dict[str, Any]], prov
         f" URI {URL}/ui",
         f"acme: the provider answers, is {provider.url}, and has a sign-out",
         "acme: Keystone knows acme with the protocol openid",
-        f"sso: keystone.conf needs [federation] trusted_dashboard = {URL}/ui/sign-in/sso",
+        f"sso: keystone.conf needs [federation] trusted_dashboard = {URL}/ui/sign-in/sso; browsers go to"
+        " https://keystone.example.com/v3/auth/OS-FEDERATION/websso/openid",
         "sso: Keystone knows acme with the protocol openid",
     ]
 

@@ -56,9 +56,20 @@ def test_there_and_back(browser: Browser, provider: FaultyProvider) -> None:
 
 def test_the_cookie_is_the_servers_alone(browser: Browser) -> None:
     cookie = browser.begin().cookies[COOKIE]
-    assert (cookie.http_only, cookie.same_site, cookie.path) == (True, "Strict", "/ui/session")
+    assert (cookie.http_only, cookie.same_site, cookie.path, cookie.secure) == (True, "Strict", "/", False)
     asked = browser.asked()
     assert not any(secret in browser.cookie for secret in (asked["state"], asked["nonce"]))
+
+
+def test_with_tls_no_other_host_of_the_domain_can_set_it(browser: Browser) -> None:
+    answer = browser.client.simulate_post("/ui/session/with/acme", headers=OWN, protocol="https")
+    ((name, cookie),) = answer.cookies.items()
+    assert (name, cookie.secure, cookie.path, cookie.domain) == (f"__Host-{COOKIE}", True, "/", None)
+
+
+def test_the_address_with_the_code_is_nowhere_else(browser: Browser) -> None:
+    answer = browser.client.simulate_get("/ui/sign-in/acme?code=c&state=s")
+    assert (answer.headers["cache-control"], answer.headers["referrer-policy"]) == ("no-store", "no-referrer")
 
 
 def test_a_secret_goes_in_a_header(provider: FaultyProvider, clock: FrozenClock) -> None:
@@ -94,6 +105,16 @@ def test_only_our_own_page_begins(browser: Browser) -> None:
     for headers in ({}, {**OWN, "Sec-Fetch-Site": "cross-site"}, {**OWN, "Origin": "https://elsewhere.example.com"}):
         answer = browser.client.simulate_post("/ui/session/with/acme", headers=headers)
         assert (answer.status_code, COOKIE in answer.cookies) == (403, False)
+
+
+def test_who_would_come_back_to_another_address_is_told_at_once(browser: Browser) -> None:
+    headers = {**OWN, "Sec-Fetch-Site": "same-origin"}
+    answers = [
+        browser.client.simulate_post("/ui/session/with/acme", headers={**headers, "Origin": origin})
+        for origin in ("https://internal.example.com", URL)
+    ]
+    assert [answer.status_code for answer in answers] == [400, 200]
+    assert answers[0].text == f"Limes: single sign-on works at {URL}/ui, not at other addresses; sign in there\n"
 
 
 # -- answers that count for nothing ------------------------------------------------------------------------------------

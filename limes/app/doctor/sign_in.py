@@ -6,7 +6,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 
 from limes.app.composition.cluster import open_cloud
-from limes.app.composition.sign_ins import oidc_client
+from limes.app.composition.sign_ins import at_keystone, oidc_client
 from limes.app.doctor.context import Context
 from limes.auth import keystone, session
 from limes.kernel.errors import BackendError, StartupError, Unavailable
@@ -29,20 +29,21 @@ def check(context: Context) -> Iterator[Finding]:
         yield skipped(f"{_NAME}.keystone", "Keystone cannot be asked (see keystone.login)")
         return
     for provider in providers:
-        yield from _addresses(context, provider)
+        yield _address(context, cloud, provider)
         if provider.type == "oidc":
             yield _discovery(context, cloud, provider)
         yield _in_keystone(cloud, provider)
 
 
-def _addresses(context: Context, provider: SignInProvider) -> Iterator[Finding]:
+def _address(context: Context, cloud: session.CloudSession, provider: SignInProvider) -> Finding:
     url, name = context.settings.ui.url, f"{_NAME}.address"
     address = answer_address(url, provider.id)
-    if provider.type == "websso":
-        yield ok(name, f"{provider.id}: keystone.conf needs [federation] trusted_dashboard = {address}")
-    else:
+    if provider.type == "oidc":
         sign_out = f"; for the sign-out, the post logout redirect URI {url}/ui" if provider.sign_out else ""
-        yield ok(name, f"{provider.id}: {provider.issuer} needs the redirect URI {address}{sign_out}")
+        return ok(name, f"{provider.id}: {provider.issuer} needs the redirect URI {address}{sign_out}")
+    there = at_keystone(context.settings, cloud).browser_url(provider.identity_provider, provider.protocol)
+    needs = f"keystone.conf needs [federation] trusted_dashboard = {address}"
+    return ok(name, f"{provider.id}: {needs}; browsers go to {there}")
 
 
 def _discovery(context: Context, cloud: session.CloudSession, provider: SignInProvider) -> Finding:
