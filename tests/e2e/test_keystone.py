@@ -95,3 +95,21 @@ def test_a_token(page: Page, keystone: RealKeystone) -> None:
     page.get_by_label("Token", exact=True).last.fill(keystone.project_token("operator", "service"))
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Cloud")
+
+
+def test_who_decides_is_named(keystone: RealKeystone, keystone_cloud: DashboardCloud) -> None:
+    """Also those who have their role anywhere, such as the user of Limes itself."""
+    north = f"/v1/domains/{keystone.ids.domains['north']}"
+    berlin = f"{north}/projects/{keystone.ids.projects['berlin']}"
+    for path in ("/v1/domains/discover", f"{north}/projects/discover"):
+        assert keystone_cloud.request("POST", path, keystone.project_token("operator", "service")).ok
+    found = keystone_cloud.request("GET", f"{berlin}/deciders", keystone.project_token("berlin-admin", "berlin")).json()
+    assert found == {
+        "deciders": [{"id": keystone.ids.users["north-admin"], "name": "north-admin"}],
+        "level": "domain",
+        "more": 0,
+        "roles": ["resource_admin"],
+    }
+    found = keystone_cloud.request("GET", f"{north}/deciders", keystone.domain_token("north-admin", "north")).json()
+    assert (found["level"], found["roles"]) == ("cluster", ["cloud_resource_admin"])
+    assert {"limes", "operator"} <= {each["name"] for each in found["deciders"]}
