@@ -52,12 +52,12 @@ WHO_IS_WHO = (
         "rule:domain_editor or ((role:admin or role:resource_admin) and rule:project_scope)",
         "Who administrates this project.",
     ),
+    Rule("project_member", "rule:project_editor or (role:member and rule:project_scope)", "Who works in this project."),
     Rule(
-        "project_member",
-        "rule:project_editor or ((role:member or role:reader or role:resource_viewer) and rule:project_scope)",
-        "Who belongs to this project.",
+        "project_viewer",
+        "rule:domain_viewer or rule:project_member or ((role:reader or role:resource_viewer) and rule:project_scope)",
+        "Who sees this project.",
     ),
-    Rule("project_viewer", "rule:domain_viewer or rule:project_member", "Who sees this project."),
 )
 
 _ON: Mapping[Level, Identity] = {

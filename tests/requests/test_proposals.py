@@ -3,16 +3,22 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from limes.requests.rules import AutoApprovalRule
-from tests.api.world import World
+from tests.api.world import IDENTITIES, World
 from tests.quota.quotas import request_quotas
 from tests.quota.temporary import START
 from tests.requests.quota_requests import PATHS, act, ask, asked, kinds, quota, services, show, status
 from tests.requests.test_notifications import DAY, mails, notifier, steps, told
 from tests.support.rows import all_rows, changes
+
+
+@pytest.fixture(autouse=True)
+def another_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(IDENTITIES, "another-member", replace(IDENTITIES["berlin-member"], user_id="u12"))
 
 
 def proposed(world: World, token: str = "berlin-member", **quotas: object) -> int:
@@ -47,9 +53,8 @@ def test_a_proposal_is_confirmed_and_approved(world: World) -> None:
     ]
 
 
-@pytest.mark.parametrize("token", ["berlin-member", "berlin-reader"])
-def test_who_proposes_cannot_confirm(world: World, token: str) -> None:
-    id_ = proposed(world, token)
+def test_who_proposes_cannot_confirm(world: World) -> None:
+    id_, token = proposed(world), "berlin-member"
     before = all_rows(world.engine)
     for verb, document in (("confirm", {}), ("reject", {"reason": "no"}), ("approve", {})):
         assert act(world, "berlin", id_, verb, token, **document).status_code == 403
@@ -70,10 +75,18 @@ def test_who_rejects_what(world: World) -> None:
     assert kinds(world, "berlin", second) == ["proposed", "confirmed", "rejected"]
 
 
+def test_readers_only_read(world: World) -> None:
+    id_ = proposed(world)
+    assert ask(world, "berlin", "berlin-reader", compute={"cores": 50}).status_code == 403
+    for verb, document in (("withdraw", {}), ("comments", {"comment": "hm"}), ("confirm", {})):
+        assert act(world, "berlin", id_, verb, "berlin-reader", **document).status_code == 403
+    assert show(world, "berlin", id_, "berlin-reader")["status"] == "proposed"
+
+
 def test_members_withdraw_and_discuss_their_own(world: World) -> None:
     id_ = proposed(world)
     for verb, document in (("withdraw", {}), ("comments", {"comment": "hm"})):
-        result = act(world, "berlin", id_, verb, "berlin-reader", **document)
+        result = act(world, "berlin", id_, verb, "another-member", **document)
         assert (result.status_code, result.text) == (
             403,
             "only admins of the project may do this to requests of others\n",
@@ -92,7 +105,7 @@ def test_members_withdraw_and_discuss_their_own(world: World) -> None:
 @pytest.mark.sql
 def test_one_of_both_a_resource(world: World) -> None:
     first = proposed(world)
-    result = ask(world, "berlin", "berlin-reader", compute={"cores": 50})
+    result = ask(world, "berlin", "another-member", compute={"cores": 50})
     text = f"quota request {first} is proposed and asks for compute/cores already: admins of the project can change or withdraw it\n"
     assert (result.status_code, result.text) == (409, text)
     second = proposed(world, compute={"cores": 50, "ram": 2048})
