@@ -23,6 +23,8 @@ CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
 SEVERAL = "several"
 """The kind of a message that has several notifications about one domain."""
 TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
+OWN_THRESHOLD = "own_threshold"
+"""It goes to the user alone who has set the threshold, and only by mail."""
 
 
 class Decision(NamedTuple):
@@ -48,6 +50,7 @@ NotificationKind = Literal[
     "capacity_drop",
     "usage_above_quota",
     "quota_used",
+    "own_threshold",
     "auto_renewal_failed",
     "commitment_unconfirmed",
     "commitment_expires",
@@ -130,6 +133,8 @@ class RecipientRule(Section):
     def _names_somebody(self) -> "RecipientRule":
         if not (self.addresses or self.roles_on_project or self.roles_on_domain):
             raise ValueError("expected at least one of addresses, roles_on_project and roles_on_domain")
+        if OWN_THRESHOLD in self.kinds:
+            raise ValueError(f"{OWN_THRESHOLD} goes to those who have set a threshold, and to nobody else")
         return self
 
     def matches(self, kind: str, place: Place) -> bool:

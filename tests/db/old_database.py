@@ -17,10 +17,12 @@ NAMES = (
     *("0029_capacity_and_claims", "0030_mail_spelling", "0031_units_and_corrections"),
 )
 CONVERTER = "0032_no_uncounted_projects"
-PENDING = [CONVERTER, "0033_project_labels", "0034_change_log"]
+PENDING = [CONVERTER, "0033_project_labels", "0034_change_log", "0035_my_notifications"]
 """What it lacks: a migration of later on is added here, and what undoes it to `LATER`."""
 LATER = (
     "DROP TABLE project_labels",
+    *(f"DROP TABLE {name}" for name in ("own_thresholds", "inbox_seen", "project_webhooks")),
+    "DROP INDEX quota_requests_requester_id",
     *(f"DROP INDEX {name}" for name in import_module("limes.db.migrations.0034_change_log").INDEXES),
     *(f"ALTER TABLE commitment_events DROP COLUMN {name}" for name in ("initiator_id", "initiator_name", "request_id")),
 )

@@ -65,6 +65,11 @@ class KeystoneUsers:
         first = sorted(users, key=lambda id_: (users[id_], id_))[: self.at_most]
         return [address for id_ in first if (address := self.address_of(id_))]
 
+    def has_role(self, user_id: str, scope: str, uuid: str) -> bool:
+        """Returns whether the user has any role on a `project` or `domain`, in whatever way."""
+        path = f"/role_assignments?user.id={quote(user_id, safe='')}&scope.{scope}.id={uuid}&effective"
+        return self._kept(("role", user_id, scope, uuid), lambda: bool(_assignments_in(self._get(path))))
+
     def address_of(self, user_id: str) -> str | None:
         """Returns the address of a user; None without a valid one, and for those who are disabled or gone."""
         return self._kept(("user", user_id), lambda: self._read_address(user_id))

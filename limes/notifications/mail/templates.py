@@ -255,6 +255,7 @@ _DETAILS: Mapping[str, Mapping[str, Any]] = {
     "capacity_drop": {**_RAM, "severity": "warning", "capacitor": "nova", "since": _AT},
     "usage_above_quota": {**_QUOTA, "severity": "critical", "quota": 1024, "usage": 1100, "threshold": 100},
     "quota_used": {**_QUOTA, "severity": "warning", "quota": 1024, "usage": 900, "threshold": 80},
+    "own_threshold": {**_QUOTA, "quota": 1024, "usage": 740, "threshold": 70},
     "auto_renewal_failed": {**_QUOTA, "severity": "critical", "commitment": _COMMITMENT},
     "commitment_unconfirmed": {**_QUOTA, "severity": "critical", "commitment": _COMMITMENT},
     "commitment_expires": {**_QUOTA, "severity": "warning", "commitment": _COMMITMENT},
