@@ -12,8 +12,9 @@ import falcon
 from limes.api.call import Call
 from limes.api.parameters import Text
 from limes.kernel.errors import NotFound
-from limes.notifications import answers, bodies, recipients
+from limes.notifications import answers, bodies, recipients, thresholds
 from limes.notifications.mail.mailer import ALL_KINDS, Subscription
+from limes.projects.scope import find
 from limes.web.call import Answer, read_body
 
 UNSUBSCRIBE_TOKEN = Text("token", "From the link in a mail: what it is about, signed.")
@@ -37,6 +38,24 @@ def _settings(call: Call) -> recipients.MailPreferences:
     if (settings := call.deps.part(recipients.MailPreferences)) is None:
         raise NotFound("this Limes sends no mails to users")
     return settings
+
+
+def show_my_threshold(call: Call) -> Answer:
+    """Shows at which use of a project's quotas the user of the request's own token gets a mail."""
+    mails = call.deps.part(recipients.MailPreferences)
+    return _threshold(thresholds.show_threshold(call.limes, call.place, call.identity.user_id or "", mails))
+
+
+def set_my_threshold(call: Call) -> Answer:
+    """Sets at which use of a project's quotas the user of the request's own token gets a mail, or removes that."""
+    find(call.engine, call.place)
+    percent = call.body(bodies.MyThresholdBody).my_threshold.percent
+    mails = call.deps.part(recipients.MailPreferences)
+    return _threshold(thresholds.change_threshold(call.limes, call.place, call.identity.user_id or "", percent, mails))
+
+
+def _threshold(found: thresholds.MyThreshold) -> Answer:
+    return Answer(document=answers.MyThresholdAnswer(my_threshold=answers.MyThreshold(**found._asdict())))
 
 
 # -- the page of a link ------------------------------------------------------------------------------------------------

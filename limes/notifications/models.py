@@ -124,8 +124,8 @@ class ProjectWebhook(BaseModel):
     secret = peewee.TextField()
     """The key of the signatures. It is shown once, and never again."""
     set_at = peewee.DoubleField()
-    set_by_id = peewee.TextField()
-    set_by_name = peewee.TextField()
+    author_id = peewee.TextField()
+    author_name = peewee.TextField()
     delivered_at = peewee.DoubleField(null=True)
     """When something has arrived for the last time."""
     failed_at = peewee.DoubleField(null=True)

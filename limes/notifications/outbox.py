@@ -38,10 +38,12 @@ def message(
     return {"id": limes.ids.uuid(), "kind": str(kind), **weight, "at": int(at), "remedy": remedy, **document}
 
 
-def queue_notifications(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
-    """Writes messages for each sink, each in its stream. Returns how many messages there were."""
+def queue_notifications(
+    limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]], sinks: Sequence[str] | None = None
+) -> int:
+    """Writes messages for each sink, or for these, each in its stream. Returns how many messages there were."""
     texts = [(stream, message["id"], orjson.dumps(message).decode()) for stream, message in messages]
-    sinks = limes.settings.notifications.sinks
+    sinks = limes.settings.notifications.sinks if sinks is None else sinks
     outbox.append(limes.engine, [(at, PREFIX + sink, *text) for text in texts for sink in sinks])
     return len(texts)
 

@@ -11,6 +11,7 @@ from limes.catalog.models import Job
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
+from limes.notifications import models
 from limes.notifications.models import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
 from limes.notifications.rules import Key
 from limes.projects.models import Domain, Project
@@ -290,3 +291,10 @@ def change_states(engine: Engine, ended: Collection[Key], told: Mapping[Key, int
     for kind, some in subjects.items():
         _delete(engine, kind, some)
     _insert(engine, [(*key, level) for key, level in told.items()])
+
+
+@writes
+def forget_threshold(user_id: str, project_uuid: str) -> Node:
+    project = Project.select(Project.id).where(Project.uuid == project_uuid)
+    own = models.OwnThreshold
+    return own.delete().where(own.user_id == user_id, own.project.in_(project))

@@ -1,10 +1,13 @@
-"""Requests about the mails that one gets."""
+"""Requests about what one is told, and how."""
 
 from limes.api.call import GET, POST, PUT
+from limes.api.levels import PROJECT
 from limes.api.policy import rules
 from limes.notifications import answers, bodies, handlers
 from limes.notifications.mail import mailer
 from limes.web.call import Html
+
+_THRESHOLD = {200: answers.MyThresholdAnswer}
 
 SECTIONS = {
     "notifications": {
@@ -18,6 +21,8 @@ SECTIONS = {
             (404, 409, 422, 503),
             body=bodies.MailSettingsBody,
         ),
+        f"{PROJECT}/my-threshold": GET(handlers.show_my_threshold, "project:show", _THRESHOLD, (404, 503))
+        | PUT(handlers.set_my_threshold, "project:show", _THRESHOLD, (404, 409, 422, 503), body=bodies.MyThresholdBody),
         mailer.PATH: GET(
             handlers.show_unsubscribe,
             None,

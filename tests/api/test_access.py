@@ -65,6 +65,8 @@ ROUTES = [
     ("GET", f"{PROJECT}/explain", PROJECT_VIEWERS, 200),
     ("GET", f"{PROJECT}/labels", PROJECT_VIEWERS, 200),
     ("PUT", f"{PROJECT}/labels", PROJECT_EDITORS, 400),
+    ("GET", f"{PROJECT}/my-threshold", PROJECT_VIEWERS, 200),
+    ("PUT", f"{PROJECT}/my-threshold", PROJECT_VIEWERS, 400),
     ("GET", f"{PROJECT}/commitments", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/commitments/new", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/can-confirm", PROJECT_EDITORS, 400),

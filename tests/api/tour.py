@@ -241,6 +241,7 @@ def do_the_rest(tour: Tour) -> None:
     """Labels, settings of mail, and jobs that somebody asks for."""
     tour.go("PUT", f"{PROJECT}/labels", {"labels": {"owner": "web team", "env": "prod"}})
     tour.go("PUT", MAIL_SETTINGS, {"mail_settings": {"kinds": [{"kind": "quota_used", "sent": False}]}})
+    tour.go("PUT", f"{PROJECT}/my-threshold", {"my_threshold": {"percent": 70}})
     tour.go("POST", "/v1/notifications/unsubscribe", query=NEEDED["/unsubscribe"])
     for path in ("/v1/domains/discover", f"{DOMAIN}/projects/discover", f"{PROJECT}/sync"):
         tour.go("POST", path)

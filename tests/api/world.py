@@ -133,10 +133,15 @@ discovery_handlers.discovery = Discovery()
 
 
 class Addresses:
-    """What Keystone knows: everybody but `nobody` has an address."""
+    """What Keystone knows: everybody but `nobody` has an address, and everybody but `billing` a role everywhere."""
 
     def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
         return []
+
+    def has_role(self, user_id: str, scope: str, uuid: str) -> bool:
+        return (scope, user_id) != ("domain", IDENTITIES["billing"].user_id) and user_id != IDENTITIES[
+            "billing"
+        ].user_id
 
     def address_of(self, user_id: str) -> str | None:
         return None if user_id == IDENTITIES["nobody"].user_id else f"{user_id.title()}@example.com"

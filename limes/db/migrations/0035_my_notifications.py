@@ -19,7 +19,7 @@ def make_tables(migrator: Any, db: peewee.Database) -> None:
         "CREATE TABLE project_webhooks ("
         "project_id INTEGER NOT NULL PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,"
         " url TEXT NOT NULL, secret TEXT NOT NULL, set_at DOUBLE PRECISION NOT NULL,"
-        " set_by_id TEXT NOT NULL, set_by_name TEXT NOT NULL,"
+        " author_id TEXT NOT NULL, author_name TEXT NOT NULL,"
         " delivered_at DOUBLE PRECISION, failed_at DOUBLE PRECISION, error TEXT NOT NULL)"
     )
 
