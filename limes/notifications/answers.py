@@ -1,10 +1,12 @@
-"""Answers about mails and what users have chosen for themselves."""
+"""Answers about what users are told, and what they have chosen for themselves."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from limes.kernel.validation.shape import Shape
+from limes.api.answers import Count, Initiator, Link, Named, initiator
+from limes.kernel.validation.shape import Shape, Time, one_of
+from limes.notifications.inbox import Inbox, InboxEvent, InboxRow
 from limes.notifications.recipients import MailChoices
 
 
@@ -45,3 +47,51 @@ class MyThresholdAnswer(Shape):
     """The document with it."""
 
     my_threshold: MyThreshold
+
+
+class InboxItem(Shape):
+    """What somebody has decided on a request of the token's user, or said about it."""
+
+    number: Annotated[int, Field(ge=1)]
+    at: Time
+    kind: Annotated[str, one_of(InboxEvent)]
+    text: Annotated[str, Field(description="may be empty")]
+    author: Initiator
+    quota_request: Annotated[int, Field(ge=1, description="the number of the request")]
+    domain: Named
+    project: Named | None = None
+    unread: bool
+
+
+class InboxList(Shape):
+    """Items, the newest first."""
+
+    seen_at: Annotated[Time | None, Field(description="up to when all was seen; null: nothing was")]
+    unread: Annotated[Count, Field(description="how many are newer, on all pages")]
+    items: list[InboxItem]
+
+
+class InboxAnswer(Shape):
+    """The inbox, and a link to older items if there may be more."""
+
+    inbox: InboxList
+    inbox_links: list[Link]
+
+
+def render_inbox(found: Inbox, links: list[Link]) -> InboxAnswer:
+    items = [_item(row, -1 if found.seen_at is None else found.seen_at) for row in found.items]
+    return InboxAnswer(inbox=InboxList(seen_at=found.seen_at, unread=found.unread, items=items), inbox_links=links)
+
+
+def _item(row: InboxRow, seen_at: int) -> InboxItem:
+    return InboxItem(
+        number=row.number,
+        at=int(row.at),
+        kind=row.kind,
+        text=row.text,
+        author=initiator(row.author_id, row.author_name),
+        quota_request=row.request_id,
+        domain=Named(row.domain_uuid, row.domain_name),
+        project=None if row.project_uuid is None else Named(row.project_uuid, row.project_name or ""),
+        unread=int(row.at) > seen_at,
+    )

@@ -37,3 +37,9 @@ class MyThresholdBody(StrictBody):
     """The document with it."""
 
     my_threshold: WantedThresholdBody
+
+
+class InboxSeenBody(StrictBody):
+    """Up to when the inbox was seen."""
+
+    seen_at: Annotated[StrictInt, Field(ge=0, le=2**40, description="UNIX timestamp, in whole seconds")]

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs
 import falcon
 
 from limes.api.call import Call
-from limes.api.parameters import Text
+from limes.api.parameters import MAX_LIMIT, Text, WholeNumber
 from limes.kernel.errors import NotFound
-from limes.notifications import answers, bodies, recipients, thresholds
+from limes.notifications import answers, bodies, inbox, recipients, thresholds
 from limes.notifications.mail.mailer import ALL_KINDS, Subscription
 from limes.projects.scope import find
 from limes.web.call import Answer, read_body
@@ -56,6 +56,24 @@ def set_my_threshold(call: Call) -> Answer:
 
 def _threshold(found: thresholds.MyThreshold) -> Answer:
     return Answer(document=answers.MyThresholdAnswer(my_threshold=answers.MyThreshold(**found._asdict())))
+
+
+LIMIT = WholeNumber("limit", "Maximum number of items.", 1, MAX_LIMIT, 50)
+MARKER = WholeNumber("marker", "Only items before the one of this number.", 1, 2**62, 2**62)
+
+
+def show_inbox(call: Call) -> Answer:
+    """Shows what was decided on the requests for quota of the token's user, and what others have said about them."""
+    limit, before = LIMIT.of(call.req), MARKER.of(call.req)
+    found = inbox.show_inbox(call.limes, call.identity.user_id or "", before, limit)
+    links = call.next_link(str(found.items[-1].number)) if len(found.items) == limit else []
+    return Answer(document=answers.render_inbox(found, links))
+
+
+def mark_inbox(call: Call) -> Answer:
+    """Marks what came until a time as seen by the token's user."""
+    inbox.mark_seen(call.limes, call.identity.user_id or "", call.body(bodies.InboxSeenBody).seen_at)
+    return show_inbox(call)
 
 
 # -- the page of a link ------------------------------------------------------------------------------------------------

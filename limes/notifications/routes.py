@@ -7,6 +7,7 @@ from limes.notifications import answers, bodies, handlers
 from limes.notifications.mail import mailer
 from limes.web.call import Html
 
+_INBOX = {200: answers.InboxAnswer}
 _THRESHOLD = {200: answers.MyThresholdAnswer}
 
 SECTIONS = {
@@ -21,6 +22,8 @@ SECTIONS = {
             (404, 409, 422, 503),
             body=bodies.MailSettingsBody,
         ),
+        "/v1/inbox": GET(handlers.show_inbox, "user:inbox", _INBOX, parameters=(handlers.LIMIT, handlers.MARKER))
+        | PUT(handlers.mark_inbox, "user:inbox", _INBOX, body=bodies.InboxSeenBody),
         f"{PROJECT}/my-threshold": GET(handlers.show_my_threshold, "project:show", _THRESHOLD, (404, 503))
         | PUT(handlers.set_my_threshold, "project:show", _THRESHOLD, (404, 409, 422, 503), body=bodies.MyThresholdBody),
         mailer.PATH: GET(
@@ -37,4 +40,10 @@ SECTIONS = {
     }
 }
 
-RULES = tuple(rules("user", mail_settings=("@", "See and choose which mails Limes sends to the token's user.")))
+RULES = tuple(
+    rules(
+        "user",
+        mail_settings=("@", "See and choose which mails Limes sends to the token's user."),
+        inbox=("@", "See what was decided on the requests for quota of the token's user."),
+    )
+)

@@ -42,6 +42,8 @@ ROUTES = [
     ("GET", "/v1/rights", EVERYBODY, 200),
     ("GET", "/v1/mail-settings", EVERYBODY, 200),
     ("PUT", "/v1/mail-settings", EVERYBODY, 400),
+    ("GET", "/v1/inbox", EVERYBODY, 200),
+    ("PUT", "/v1/inbox", EVERYBODY, 400),
     ("GET", "/v1/resources", EVERYBODY, 200),
     ("GET", "/v1/domains", CLOUD, 200),
     ("POST", "/v1/domains/discover", {"cloud-admin"}, 204),

@@ -14,7 +14,16 @@ from tests.api.world import World
 from tests.commitments.commitments import BEHAVIORS, NOW, commit
 
 WITHOUT = {
-    *("/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/mail-settings", "/v1/commitments/by-token"),
+    *(
+        "/",
+        "/v1/",
+        "/v1/openapi.json",
+        "/v1/identity",
+        "/v1/rights",
+        "/v1/mail-settings",
+        "/v1/inbox",
+        "/v1/commitments/by-token",
+    ),
     "/v1/notifications/unsubscribe",
     *(f"/v1/domains/{{domain_id}}/projects/{{project_id}}/{what}" for what in ("labels", "my-threshold")),
     *("/v1/admin/scrape-status", "/v1/domains/{domain_id}/scrape-status"),

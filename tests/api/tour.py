@@ -241,6 +241,12 @@ def do_the_rest(tour: Tour) -> None:
     """Labels, settings of mail, and jobs that somebody asks for."""
     tour.go("PUT", f"{PROJECT}/labels", {"labels": {"owner": "web team", "env": "prod"}})
     tour.go("PUT", MAIL_SETTINGS, {"mail_settings": {"kinds": [{"kind": "quota_used", "sent": False}]}})
+    asked = {"quota_request": {"reason": "more", "services": body("any", compute={"cores": 70})["any"]["services"]}}
+    number = tour.go("POST", f"{PROJECT}/quota-requests", asked, token="berlin-admin")["quota_request"]["id"]
+    tour.go("POST", f"{PROJECT}/quota-requests/{{id}}/comments", {"comment": "why?"}, id=number)
+    tour.go("POST", f"{PROJECT}/quota-requests/{{id}}/reject", {"reason": "no"}, id=number)
+    tour.go("GET", "/v1/inbox", query="limit=1", token="berlin-admin")
+    tour.go("PUT", "/v1/inbox", {"seen_at": tour.now}, token="berlin-admin")
     tour.go("PUT", f"{PROJECT}/my-threshold", {"my_threshold": {"percent": 70}})
     tour.go("POST", "/v1/notifications/unsubscribe", query=NEEDED["/unsubscribe"])
     for path in ("/v1/domains/discover", f"{DOMAIN}/projects/discover", f"{PROJECT}/sync"):
