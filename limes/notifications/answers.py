@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from limes.api.answers import Count, Initiator, Link, Named, initiator
-from limes.kernel.validation.shape import Shape, Time, one_of
+from limes.kernel.validation.shape import Shape, Time, one_of, seconds
+from limes.notifications import project_webhooks
 from limes.notifications.inbox import Inbox, InboxEvent, InboxRow
 from limes.notifications.recipients import MailChoices
 
@@ -95,3 +96,36 @@ def _item(row: InboxRow, seen_at: int) -> InboxItem:
         project=None if row.project_uuid is None else Named(row.project_uuid, row.project_name or ""),
         unread=int(row.at) > seen_at,
     )
+
+
+class Webhook(Shape):
+    """A project's own webhook."""
+
+    url: str
+    set_by: Initiator
+    set_at: Time
+    delivered_at: Annotated[Time, Field(description="when something has arrived for the last time")] | None = None
+    failed_at: Annotated[Time, Field(description="when the last try failed; missing if it did not")] | None = None
+    error: Annotated[str, Field(description="why it failed")] | None = None
+    secret: Annotated[str, Field(description="the key of the signatures: only in the answer to PUT")] | None = None
+
+
+class WebhookAnswer(Shape):
+    """The webhook of a project; null if there is none."""
+
+    webhook: Webhook | None
+
+
+def render_webhook(found: project_webhooks.Webhook | None, secret: str | None = None) -> WebhookAnswer:
+    if found is None:
+        return WebhookAnswer(webhook=None)
+    shown = Webhook(
+        url=found.url,
+        set_by=initiator(found.author_id, found.author_name),
+        set_at=int(found.set_at),
+        delivered_at=seconds(found.delivered_at),
+        failed_at=seconds(found.failed_at),
+        error=found.error or None,
+        secret=secret,
+    )
+    return WebhookAnswer(webhook=shown)

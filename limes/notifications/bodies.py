@@ -43,3 +43,15 @@ class InboxSeenBody(StrictBody):
     """Up to when the inbox was seen."""
 
     seen_at: Annotated[StrictInt, Field(ge=0, le=2**40, description="UNIX timestamp, in whole seconds")]
+
+
+class WantedWebhookBody(StrictBody):
+    """Where notifications about the project are sent to."""
+
+    url: StrictStr
+
+
+class WebhookBody(StrictBody):
+    """The document with it."""
+
+    webhook: WantedWebhookBody

@@ -12,7 +12,7 @@ import falcon
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Text, WholeNumber
 from limes.kernel.errors import NotFound
-from limes.notifications import answers, bodies, inbox, recipients, thresholds
+from limes.notifications import answers, bodies, inbox, project_webhooks, recipients, targets, thresholds
 from limes.notifications.mail.mailer import ALL_KINDS, Subscription
 from limes.projects.scope import find
 from limes.web.call import Answer, read_body
@@ -56,6 +56,30 @@ def set_my_threshold(call: Call) -> Answer:
 
 def _threshold(found: thresholds.MyThreshold) -> Answer:
     return Answer(document=answers.MyThresholdAnswer(my_threshold=answers.MyThreshold(**found._asdict())))
+
+
+def show_webhook(call: Call) -> Answer:
+    """Shows the project's own webhook, without its secret."""
+    project_webhooks.require_feature(call.limes)
+    return Answer(document=answers.render_webhook(project_webhooks.show_webhook(call.limes, call.place)))
+
+
+def set_webhook(call: Call) -> Answer:
+    """Sets where notifications about the project are sent to. The new secret is only in this answer."""
+    project_webhooks.require_feature(call.limes)
+    find(call.engine, call.place)
+    resolve = call.deps.part(targets.Resolver) or targets.Resolver()
+    url = call.body(bodies.WebhookBody).webhook.url
+    return Answer(
+        document=answers.render_webhook(*project_webhooks.set_webhook(call.as_caller(), call.place, url, resolve))
+    )
+
+
+def remove_webhook(call: Call) -> Answer:
+    """Removes the project's own webhook."""
+    project_webhooks.require_feature(call.limes)
+    project_webhooks.remove_webhook(call.as_caller(), call.place)
+    return Answer(204)
 
 
 LIMIT = WholeNumber("limit", "Maximum number of items.", 1, MAX_LIMIT, 50)

@@ -1,6 +1,6 @@
 """Requests about what one is told, and how."""
 
-from limes.api.call import GET, POST, PUT
+from limes.api.call import GET, POST, PUT, Operation
 from limes.api.levels import PROJECT
 from limes.api.policy import rules
 from limes.notifications import answers, bodies, handlers
@@ -8,6 +8,7 @@ from limes.notifications.mail import mailer
 from limes.web.call import Html
 
 _INBOX = {200: answers.InboxAnswer}
+_WEBHOOK_RULE, _WEBHOOK = "project:set_webhook", {200: answers.WebhookAnswer}
 _THRESHOLD = {200: answers.MyThresholdAnswer}
 
 SECTIONS = {
@@ -26,6 +27,9 @@ SECTIONS = {
         | PUT(handlers.mark_inbox, "user:inbox", _INBOX, body=bodies.InboxSeenBody),
         f"{PROJECT}/my-threshold": GET(handlers.show_my_threshold, "project:show", _THRESHOLD, (404, 503))
         | PUT(handlers.set_my_threshold, "project:show", _THRESHOLD, (404, 409, 422, 503), body=bodies.MyThresholdBody),
+        f"{PROJECT}/webhook": GET(handlers.show_webhook, _WEBHOOK_RULE, _WEBHOOK, (404,))
+        | PUT(handlers.set_webhook, _WEBHOOK_RULE, _WEBHOOK, (404, 422), body=bodies.WebhookBody)
+        | {"DELETE": Operation(handlers.remove_webhook, _WEBHOOK_RULE, {204: None}, (404,))},
         mailer.PATH: GET(
             handlers.show_unsubscribe,
             None,
@@ -40,10 +44,11 @@ SECTIONS = {
     }
 }
 
-RULES = tuple(
-    rules(
+RULES = (
+    *rules(
         "user",
         mail_settings=("@", "See and choose which mails Limes sends to the token's user."),
         inbox=("@", "See what was decided on the requests for quota of the token's user."),
-    )
+    ),
+    *rules("project", set_webhook=("project_editor", "See, set and remove a project's own webhook.")),
 )

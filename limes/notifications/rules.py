@@ -13,6 +13,9 @@ from limes.notifications.alerts import Kind
 PREFIX = "notify:"
 """Prefix of the names of sinks: it distinguishes notifications from audit events in the outbox."""
 
+PROJECTS = "projects"
+"""The sink of projects' own webhooks."""
+
 Key = tuple[str, str]
 """Kind and subject."""
 

@@ -24,16 +24,18 @@ from limes.reports.change_queries import (
     BY_USERS,
     COMMITMENT,
     REQUEST,
+    WEBHOOK,
     Position,
     RawChange,
     RequestedAmount,
     Wanted,
 )
 
-QUOTA_KINDS = frozenset(What)
-KINDS = (*What, COMMITMENT, REQUEST)
+QUOTA_KINDS = frozenset([*What, WEBHOOK])
+"""What the history of quotas has. Webhooks are in it, as they have no history of their own."""
+KINDS = (*What, COMMITMENT, REQUEST, WEBHOOK)
 CAUSES = (*Reason, AUTOMATIC)
-_WITHOUT_RESOURCE = frozenset([What.BURSTING])
+_WITHOUT_RESOURCE = frozenset([What.BURSTING, WEBHOOK])
 _SOURCES: Sequence[tuple[frozenset[str], queries.Source]] = (
     (QUOTA_KINDS, queries.quota_changes),
     (frozenset([COMMITMENT]), queries.commitment_changes),
