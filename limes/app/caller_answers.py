@@ -142,6 +142,7 @@ class ProjectRights(Shape):
     request_quota: Annotated[bool, Needs("project:request_quota")]
     decide_requests: Annotated[bool, Needs("project:decide_requests"), _MORE_QUOTA]
     set_labels: Annotated[bool, Needs("project:set_labels")]
+    set_webhook: Annotated[bool, Needs("project:set_webhook"), Field(description="where operators allow any")]
     set_bursting: Annotated[bool, Needs("project:edit")]
     buy_commitments: Annotated[bool, Needs("project:edit")]
     plan_commitments: Annotated[bool, Needs("project:edit")]

@@ -106,7 +106,7 @@ _add_history = query.Insert(
 
 
 class _NewWebhook(NamedTuple):
-    project: int
+    project_id: int
     secret: str
     url: str
     set_at: float

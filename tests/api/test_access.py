@@ -69,6 +69,7 @@ ROUTES = [
     ("PUT", f"{PROJECT}/labels", PROJECT_EDITORS, 400),
     ("GET", f"{PROJECT}/my-threshold", PROJECT_VIEWERS, 200),
     ("PUT", f"{PROJECT}/my-threshold", PROJECT_VIEWERS, 400),
+    *((method, f"{PROJECT}/webhook", PROJECT_EDITORS, 404) for method in ("GET", "PUT", "DELETE")),
     ("GET", f"{PROJECT}/commitments", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/commitments/new", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/can-confirm", PROJECT_EDITORS, 400),

@@ -25,7 +25,7 @@ WITHOUT = {
         "/v1/commitments/by-token",
     ),
     "/v1/notifications/unsubscribe",
-    *(f"/v1/domains/{{domain_id}}/projects/{{project_id}}/{what}" for what in ("labels", "my-threshold")),
+    *(f"/v1/domains/{{domain_id}}/projects/{{project_id}}/{what}" for what in ("labels", "my-threshold", "webhook")),
     *("/v1/admin/scrape-status", "/v1/domains/{domain_id}/scrape-status"),
     *(
         "/v1/domains/{domain_id}/quota-requests/{id}",

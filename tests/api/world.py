@@ -32,6 +32,7 @@ from limes.notifications.alerts import AlertRules
 from limes.notifications.mail.mailer import Unsubscribe
 from limes.notifications.mail.templates import KINDS
 from limes.notifications.recipients import MailPreferences, Subscriptions
+from limes.notifications.targets import ProjectWebhookSettings, Resolver
 from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.quota.rules import LowPrivRules, QuotaSet
 from limes.quota.settle_temporary import settle_temporary_quotas
@@ -216,6 +217,8 @@ def make_world(
     quota_sets: Mapping[str, QuotaSet] | None = None,
     fill: bool = True,
     mail_settings: Callable[[Engine, FrozenClock], MailPreferences | None] = all_mails,
+    webhooks: ProjectWebhookSettings | None = None,
+    resolver: Resolver | None = None,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
     allowed_origins: tuple[str, ...] = ("*",),
@@ -234,6 +237,7 @@ def make_world(
         catalog_url=catalog_url,
     )
     values = {"audit.sinks": sinks, "notifications.sinks": notify_sinks, "collector.stale_after": stale_after}
+    values["notifications.project_webhooks"] = webhooks or ProjectWebhookSettings()
     world = World(engine, clock, None, None, None)  # type: ignore[arg-type]  # they are put in below
     world.limes = limes = make_limes(
         engine,
@@ -256,6 +260,7 @@ def make_world(
         parts={
             Subscriptions: Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
             MailPreferences: mail_settings(engine, clock),
+            Resolver: resolver,
         },
     )
     world.app = create_app(deps)
