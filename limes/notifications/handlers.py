@@ -60,14 +60,13 @@ def _threshold(found: thresholds.MyThreshold) -> Answer:
 
 def show_webhook(call: Call) -> Answer:
     """Shows the project's own webhook, without its secret."""
-    project_webhooks.require_feature(call.limes)
+    _require_webhooks(call)
     return Answer(document=answers.render_webhook(project_webhooks.show_webhook(call.limes, call.place)))
 
 
 def set_webhook(call: Call) -> Answer:
     """Sets where notifications about the project are sent to. The new secret is only in this answer."""
-    project_webhooks.require_feature(call.limes)
-    find(call.engine, call.place)
+    _require_webhooks(call)
     resolve = call.deps.part(targets.Resolver) or targets.Resolver()
     url = call.body(bodies.WebhookBody).webhook.url
     return Answer(
@@ -77,9 +76,15 @@ def set_webhook(call: Call) -> Answer:
 
 def remove_webhook(call: Call) -> Answer:
     """Removes the project's own webhook."""
-    project_webhooks.require_feature(call.limes)
+    _require_webhooks(call)
     project_webhooks.remove_webhook(call.as_caller(), call.place)
     return Answer(204)
+
+
+def _require_webhooks(call: Call) -> None:
+    """Raises `NotFound` for what does not exist, and where operators allow no webhooks."""
+    find(call.engine, call.place)
+    project_webhooks.require_feature(call.limes)
 
 
 LIMIT = WholeNumber("limit", "Maximum number of items.", 1, MAX_LIMIT, 50)

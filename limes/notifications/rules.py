@@ -128,7 +128,8 @@ class RecipientRule(Section):
     levels: tuple[Level, ...] = ()
     """Only notifications about the cloud (such as `backend_unreachable`), about domains, or about projects."""
     kinds: tuple[NotificationKind, ...] = ()
-    """Only these kinds. Empty: all but `request_...`, which have to be named."""
+    """Only these kinds. Empty: all but `request_...`, which have to be named. `own_threshold` cannot be named: it goes
+    to those who have set a threshold."""
     language: Language | None = None
     """Overrides the language of the domain."""
 

@@ -26,7 +26,7 @@ NAMES = sorted(name for name in COMMANDS if name != "-help")
         ("mail", "there are: limes mail list, limes mail subscribe, limes mail unsubscribe"),
         (
             "nonsense",
-            "there are: limes alert ..., limes cluster ..., limes commitment ..., limes domain ..., limes forecast",
+            "there are: limes alert ..., limes change ..., limes cluster ..., limes commitment ..., limes domain ..., limes forecast",
         ),
         ("", "which command?; there are: limes alert ..."),
     ],
