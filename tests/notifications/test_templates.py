@@ -79,7 +79,7 @@ def test_temporary_quota_of_a_domain_itself(kind: str, language: str, of_domain:
     [
         ("own_threshold", "domains/D/projects/P"),
         ("temporary_quota_ends", "domains/D/projects/P"),
-        ("commitment_expires", "domains/D/projects/P/commitments"),
+        ("commitment_expires", "domains/D/projects/P/commitments?do=manage&id=12"),
         ("request_decided", "domains/D/projects/P/requests/12"),
         ("backend_unreachable", "alerts"),
     ],

@@ -46,6 +46,8 @@ SHOWN = {
     "limes project explain": "berlin",
     "limes project history": "berlin",
     "limes project discover": "--domain germany",
+    "limes project label list": "berlin --domain germany",
+    "limes project label set": "berlin --domain germany --label env=prod",
     "limes commitment list": IN_BERLIN,
     "limes commitment show": f"{IN_BERLIN} {{one}}",
     "limes commitment create": WANTED,
@@ -69,6 +71,11 @@ SHOWN = {
     "limes mail list": "",
     "limes mail unsubscribe": "quota_used",
     "limes mail subscribe": "--all",
+    "limes inbox list": "",
+    "limes threshold set": "berlin --domain germany --percent 70",
+    "limes threshold show": "berlin --domain germany",
+    "limes webhook set": "berlin --domain germany --url https://chat.example.com/",
+    "limes webhook show": "berlin --domain germany",
     "limes inconsistency list": "",
     "limes request list": "--all-domains",
     "limes request show": "{request}",
@@ -83,10 +90,10 @@ SHOWN = {
 }
 """The commands that show something, and arguments with which they succeed in the small cloud."""
 
-EMPTY = {"limes domain discover", "limes project discover"}
+EMPTY = {"limes domain discover", "limes project discover", "limes project label list", "limes inbox list"}
 """What finds nothing there."""
 
-NEW = {"passed_on_from", "passed_on_to", "id", "uuid", "transfer_token", "number", "related", "request_id"}
+NEW = {"passed_on_from", "passed_on_to", "id", "uuid", "transfer_token", "number", "related", "request_id", "secret"}
 """Fields that are others with each run."""
 
 
@@ -129,6 +136,8 @@ class Story:
             made = {"one": one, "third": self.cloud.commit(), "year": year, "offered": offered}
             numbers = {name: commitment["id"] for name, commitment in made.items()}
             arguments = arguments.format(token=offered["transfer_token"], **numbers)
+        if "webhook" in self.command:
+            self.cloud.ask("PUT", f"/projects/{BERLIN}/webhook", {"webhook": {"url": "https://chat.example.com/"}})
         if "lifetime" in self.command:
             self.cloud.add_lifetimes()
         if "request" in self.command and self.command != "limes request create":

@@ -11,8 +11,8 @@ def test_the_inbox(cloud: Cloud, login: Login) -> None:
     assert admin.json("inbox list") == []
     assert "There is nothing in your inbox." in admin.run("inbox list").errors
     number = admin.json("request create --set compute/cores=40 --reason launch")["id"]
-    boss.must(f"request comment {number} why --project berlin")
-    boss.must(f"request reject {number} --reason no --project berlin")
+    boss.must(f"request comment {number} why")
+    boss.must(f"request reject {number} --reason no")
     rows = admin.json("inbox list --mark-seen")
     assert [(row["kind"], row["text"], row["request"], row["unread"]) for row in rows] == [
         ("rejected", "no", number, True),
@@ -29,7 +29,7 @@ def test_an_own_threshold(cloud: Cloud, login: Login) -> None:
     admin, address = login("berlin-admin"), "U6@example.com"
     assert admin.json("threshold show") == {"percent": None, "address": address}
     assert admin.json("threshold set --percent 70") == {"percent": 70, "address": address}
-    assert admin.json("threshold show berlin") == {"percent": 70, "address": address}
+    assert admin.json("threshold show") == {"percent": 70, "address": address}
     assert login("germany-admin").json("threshold show berlin")["percent"] is None
     assert admin.json("threshold set --clear")["percent"] is None
 

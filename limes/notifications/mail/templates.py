@@ -170,7 +170,7 @@ def page_of(document: Mapping[str, Any], dashboard: str, rest: str = "") -> str:
     if "request" in document:
         parts += ["requests", str(document["request"]["id"])]
     elif "commitment" in document:
-        parts.append("commitments")
+        parts.append(f"commitments?do=manage&id={document['commitment']['id']}")
     elif not parts:
         parts.append(rest or "alerts")
     return "/".join((dashboard.rstrip("/"), *parts))

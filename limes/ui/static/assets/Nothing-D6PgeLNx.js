@@ -1,1 +1,0 @@
-import{a as t,g as n,H as o}from"./index-BTbGcLfO.js";import{S as i}from"./StateMark-DrvSnGdA.js";function c({text:e,checkedAt:a}){return t("p",{class:"empty nothing",children:t("span",{children:[t(i,{state:"ok"})," ",e," ",a===void 0?"No backend was checked yet.":t("span",{title:o(a),children:["Last checked ",n(a),"."]})]})})}export{c as N};
