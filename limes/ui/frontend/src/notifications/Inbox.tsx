@@ -32,7 +32,7 @@ function Items({ first }: { first: InboxAnswer }) {
 
   const pages = [first, ...more];
   const items = pages.flatMap((one) => one.inbox.items);
-  if (items.length === 0) return <p class="empty">Nobody has decided on a request of yours, or commented on one.</p>;
+  if (items.length === 0) return <p class="card-body">Nobody has decided on a request of yours, or commented on one.</p>;
   const hasMore = pages.at(-1)!.inbox_links.length > 0;
   const loadMore = async (): Promise<void> => {
     const next = await loadInbox(PAGE, items.at(-1)!.number);

@@ -1,7 +1,7 @@
 // Which mails the user gets, by kind. Each switch is a change of its own.
 import { request } from "../api/client";
 import { loadMailSettings } from "../api/notifications";
-import type { MailSettings } from "../api/schema";
+import type { MailSettings, MailSettingsAnswer } from "../api/schema";
 import { Commands } from "../commands/Commands";
 import { wantingMails } from "../commands/notifications";
 import { Content } from "../components/Content";
@@ -18,29 +18,34 @@ export function Mails() {
       <header class="card-head">
         <h2 id="mails">Mails</h2>
       </header>
-      <Content of={loaded as Loaded<MailSettings>}>{(settings) => <Choice of={settings} reload={loaded.reload} />}</Content>
+      <Content of={loaded as Loaded<MailSettings>}>{(settings) => <Choice first={settings} />}</Content>
     </section>
   );
 }
 
-function Choice({ of: { address, sent, kinds }, reload }: { of: MailSettings; reload: () => void }) {
-  const { isBusy, problem, run } = useSubmit();
-  const [last, setLast] = useState<[string | undefined, boolean]>();
-  if (address === null) return <p class="empty">No mail address of yours is known in Keystone, so you get no mails.</p>;
+type Switch = [kind: string | undefined, isSent: boolean];
 
-  async function change(kind: string | undefined, isSent: boolean): Promise<void> {
-    const { path, method, body } = wantingMails(kind, isSent).request;
-    setLast([kind, isSent]);
-    await request(path, { method, body });
-    reload();
+function Choice({ first }: { first: MailSettings }) {
+  const [{ address, sent, kinds }, setSettings] = useState(first);
+  const { isBusy, problem, run } = useSubmit();
+  const [last, setLast] = useState<Switch>();
+  if (address === null) return <p class="card-body">No mail address of yours is known in Keystone, so you get no mails.</p>;
+
+  async function change(...choice: Switch): Promise<void> {
+    const { path, method, body } = wantingMails(...choice).request;
+    setLast(choice);
+    setSettings((await request<MailSettingsAnswer>(path, { method, body })).data.mail_settings);
   }
+
+  /** At once as it was clicked; after a refusal as it was. */
+  const isOn = (kind: string | undefined, isSent: boolean): boolean => (isBusy && last && last[0] === kind ? last[1] : isSent);
 
   const box = (kind: string | undefined, isSent: boolean, text: string) => (
     <label class="check">
       <input
         type="checkbox"
-        checked={isSent}
-        disabled={isBusy || (kind !== undefined && !sent)}
+        checked={isOn(kind, isSent)}
+        disabled={kind !== undefined && !sent}
         onChange={(event) => void run(() => change(kind, event.currentTarget.checked))}
       />{" "}
       {text}

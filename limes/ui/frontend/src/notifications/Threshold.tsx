@@ -41,7 +41,7 @@ function Form({ at, of: { percent: present, address }, reload }: { at: Place; of
   }
 
   const project = <a href={pagePath(at)}>{nameOf(at.project ?? "")}</a>;
-  if (address === null) return <p class="empty">No mail about the use of {project} can reach you: no address is known, or Limes sends no mails to users.</p>;
+  if (address === null) return <p class="card-body">No mail about the use of {project} can reach you: no address is known, or Limes sends no mails to users.</p>;
   return (
     <form
       class="card-body stack"

@@ -45,7 +45,7 @@ function AlertsOf({ at }: { at: Place }) {
         <h2>Alerts</h2>
         <a href={alertsPath(at)}>All alerts</a>
       </header>
-      <p class="empty">Nothing ends soon, and nothing nears its limit.</p>
+      <p class="card-body">Nothing ends soon, and nothing nears its limit.</p>
     </section>
   );
 }

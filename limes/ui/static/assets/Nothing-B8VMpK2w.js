@@ -1,0 +1,1 @@
+import{a,d as n,D as o}from"./index-IsjoNBno.js";import{a as i}from"./StateMark-HZjy0MFN.js";function c({text:e,checkedAt:t}){return a("p",{class:"empty nothing",children:a("span",{children:[a(i,{state:"ok"})," ",e," ",t===void 0?"No backend was checked yet.":a("span",{title:o(t),children:["Last checked ",n(t),"."]})]})})}export{c as N};

@@ -1,1 +1,0 @@
-import{a,d as n,D as o}from"./index-BUdPj-EC.js";import{a as i}from"./StateMark-6zzNG30x.js";function c({text:e,checkedAt:t}){return a("p",{class:"empty nothing",children:a("span",{children:[a(i,{state:"ok"})," ",e," ",t===void 0?"No backend was checked yet.":a("span",{title:o(t),children:["Last checked ",n(t),"."]})]})})}export{c as N};

@@ -1,1 +1,0 @@
-import{aP as o,a as r,l as n}from"./index-BUdPj-EC.js";function a({at:e}){return o(e)?r("p",{class:"lead",children:["Do you need more quota? Your role cannot request it here. Ask an admin of the ",n(e),", who can do it on this page."]}):null}export{a as W};
