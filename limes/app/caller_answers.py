@@ -143,6 +143,7 @@ class ProjectRights(Shape):
     propose_quota: Annotated[bool, Needs("project:propose_quota"), Field(description="to an admin of the project")]
     decide_requests: Annotated[bool, Needs("project:decide_requests"), _MORE_QUOTA]
     set_labels: Annotated[bool, Needs("project:set_labels")]
+    set_webhook: Annotated[bool, Needs("project:set_webhook"), Field(description="where operators allow any")]
     set_bursting: Annotated[bool, Needs("project:edit")]
     buy_commitments: Annotated[bool, Needs("project:edit")]
     plan_commitments: Annotated[bool, Needs("project:edit")]

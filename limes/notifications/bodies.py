@@ -1,8 +1,8 @@
-"""Request bodies about mails. Unknown keys are refused: they would be lost."""
+"""Request bodies. Unknown keys are refused: they would be lost."""
 
 from typing import Annotated
 
-from pydantic import Field, StrictBool, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from limes.api.bodies import StrictBody
 
@@ -25,3 +25,33 @@ class MailSettingsBody(StrictBody):
     """The document with what is to change."""
 
     mail_settings: WantedMailsBody
+
+
+class WantedThresholdBody(StrictBody):
+    """When to send a mail."""
+
+    percent: Annotated[StrictInt | None, Field(description="of a quota, from 1 to 100; null: never")]
+
+
+class MyThresholdBody(StrictBody):
+    """The document with it."""
+
+    my_threshold: WantedThresholdBody
+
+
+class InboxSeenBody(StrictBody):
+    """Up to when the inbox was seen."""
+
+    seen_at: Annotated[StrictInt, Field(ge=0, le=2**40, description="UNIX timestamp, in whole seconds")]
+
+
+class WantedWebhookBody(StrictBody):
+    """Where notifications about the project are sent to."""
+
+    url: StrictStr
+
+
+class WebhookBody(StrictBody):
+    """The document with it."""
+
+    webhook: WantedWebhookBody

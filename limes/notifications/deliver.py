@@ -55,6 +55,8 @@ class DeliverEvents:
     """For logs: notifications are delivered in the same way."""
     job: str = ""
     """The name of the job, if it is not that of an audit sink."""
+    refusals: int = logging.ERROR
+    """The level at which the log says what was refused."""
 
     @property
     def name(self) -> str:
@@ -107,7 +109,8 @@ class DeliverEvents:
 
         engine.atomic(work)
         for number, reason in delivery.refused.items():
-            log.error("%s %d was refused by the sink %s, and is kept: %s", self.what, number, self.sink.name, reason)
+            text = "%s %d was refused by the sink %s, and is kept: %s"
+            log.log(self.refusals, text, self.what, number, self.sink.name, reason)
         if not (delivery.delivered or delivery.refused or delivery.later) and delivery.error is None:
             raise Unavailable(f"the sink {self.sink.name} took nothing, and does not say why")
         return delivery

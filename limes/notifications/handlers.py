@@ -10,10 +10,11 @@ from urllib.parse import parse_qs
 import falcon
 
 from limes.api.call import Call
-from limes.api.parameters import Text
+from limes.api.parameters import MAX_LIMIT, Text, WholeNumber
 from limes.kernel.errors import NotFound
-from limes.notifications import answers, bodies, recipients
+from limes.notifications import answers, bodies, inbox, project_webhooks, recipients, targets, thresholds
 from limes.notifications.mail.mailer import ALL_KINDS, Subscription
+from limes.projects.scope import find
 from limes.web.call import Answer, read_body
 
 UNSUBSCRIBE_TOKEN = Text("token", "From the link in a mail: what it is about, signed.")
@@ -37,6 +38,71 @@ def _settings(call: Call) -> recipients.MailPreferences:
     if (settings := call.deps.part(recipients.MailPreferences)) is None:
         raise NotFound("this Limes sends no mails to users")
     return settings
+
+
+def show_my_threshold(call: Call) -> Answer:
+    """Shows at which use of a project's quotas the user of the request's own token gets a mail."""
+    mails = call.deps.part(recipients.MailPreferences)
+    return _threshold(thresholds.show_threshold(call.limes, call.place, call.identity.user_id or "", mails))
+
+
+def set_my_threshold(call: Call) -> Answer:
+    """Sets at which use of a project's quotas the user of the request's own token gets a mail, or removes that."""
+    find(call.engine, call.place)
+    percent = call.body(bodies.MyThresholdBody).my_threshold.percent
+    mails = call.deps.part(recipients.MailPreferences)
+    return _threshold(thresholds.change_threshold(call.limes, call.place, call.identity.user_id or "", percent, mails))
+
+
+def _threshold(found: thresholds.MyThreshold) -> Answer:
+    return Answer(document=answers.MyThresholdAnswer(my_threshold=answers.MyThreshold(**found._asdict())))
+
+
+def show_webhook(call: Call) -> Answer:
+    """Shows the project's own webhook, without its secret."""
+    _require_webhooks(call)
+    return Answer(document=answers.render_webhook(project_webhooks.show_webhook(call.limes, call.place)))
+
+
+def set_webhook(call: Call) -> Answer:
+    """Sets where notifications about the project are sent to. The new secret is only in this answer."""
+    _require_webhooks(call)
+    resolve = call.deps.part(targets.Resolver) or targets.Resolver()
+    url = call.body(bodies.WebhookBody).webhook.url
+    return Answer(
+        document=answers.render_webhook(*project_webhooks.set_webhook(call.as_caller(), call.place, url, resolve))
+    )
+
+
+def remove_webhook(call: Call) -> Answer:
+    """Removes the project's own webhook."""
+    _require_webhooks(call)
+    project_webhooks.remove_webhook(call.as_caller(), call.place)
+    return Answer(204)
+
+
+def _require_webhooks(call: Call) -> None:
+    """Raises `NotFound` for what does not exist, and where operators allow no webhooks."""
+    find(call.engine, call.place)
+    project_webhooks.require_feature(call.limes)
+
+
+LIMIT = WholeNumber("limit", "Maximum number of items.", 1, MAX_LIMIT, 50)
+MARKER = WholeNumber("marker", "Only items before the one of this number.", 1, 2**62, 2**62)
+
+
+def show_inbox(call: Call) -> Answer:
+    """Shows what was decided on the requests for quota of the token's user, and what others have said about them."""
+    limit, before = LIMIT.of(call.req), MARKER.of(call.req)
+    found = inbox.show_inbox(call.limes, call.identity.user_id or "", before, limit)
+    links = call.next_link(str(found.items[-1].number)) if len(found.items) == limit else []
+    return Answer(document=answers.render_inbox(found, links))
+
+
+def mark_inbox(call: Call) -> Answer:
+    """Marks what came until a time as seen by the token's user."""
+    inbox.mark_seen(call.limes, call.identity.user_id or "", call.body(bodies.InboxSeenBody).seen_at)
+    return show_inbox(call)
 
 
 # -- the page of a link ------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from limes.app.context import Limes
 from limes.audit import outbox
 from limes.audit.sinks import Delivery, OutgoingEvent, Sink
 from limes.db.engine import Engine
-from limes.notifications.rules import PREFIX, REQUEST_DECIDED, SEVERAL
+from limes.notifications import queries
+from limes.notifications.rules import PREFIX, PROJECTS, REQUEST_DECIDED, SEVERAL
 
 
 def announce(
@@ -25,7 +26,7 @@ def announce(
 ) -> None:
     """Queues the documents for each sink, each in its stream. If no sink wants the kind, they are not even made."""
     section = limes.settings.notifications
-    if section.sinks and kind not in section.except_kinds:
+    if section.has_receivers and kind not in section.except_kinds:
         queue_notifications(
             limes, at, ((stream, message(limes, kind, remedy, at, document)) for stream, document in documents)
         )
@@ -38,11 +39,24 @@ def message(
     return {"id": limes.ids.uuid(), "kind": str(kind), **weight, "at": int(at), "remedy": remedy, **document}
 
 
-def queue_notifications(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
-    """Writes messages for each sink, each in its stream. Returns how many messages there were."""
+def queue_notifications(
+    limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]], sinks: Sequence[str] | None = None
+) -> int:
+    """Writes messages for each sink and for the webhooks of their projects, or only for these sinks. Each is in its
+    stream. Returns how many messages there were."""
+    messages, section = list(messages), limes.settings.notifications
     texts = [(stream, message["id"], orjson.dumps(message).decode()) for stream, message in messages]
-    sinks = limes.settings.notifications.sinks
-    outbox.append(limes.engine, [(at, PREFIX + sink, *text) for text in texts for sink in sinks])
+    of_all = section.sinks if sinks is None else sinks
+    rows = [(at, PREFIX + sink, *text) for text in texts for sink in of_all]
+    if sinks is None and section.project_webhooks.allowed_hosts:
+        projects = [message.get("project", {}).get("id", "") for _, message in messages]
+        hooked = queries.with_webhook(limes.engine, sorted({*projects} - {""}))
+        rows += [
+            (at, PREFIX + PROJECTS, project, *text[1:])
+            for project, text in zip(projects, texts, strict=True)
+            if project in hooked
+        ]
+    outbox.append(limes.engine, rows)
     return len(texts)
 
 
@@ -59,20 +73,17 @@ class _Notification(NamedTuple):
     event: OutgoingEvent
     document: Mapping[str, Any]
 
-    @property
-    def domain(self) -> str:
-        """The UUID of its domain; of what is about no domain, the service."""
-        return _domain(self.document, self.event.stream)
-
 
 @dataclass(frozen=True, slots=True)
 class BoundPosts:
-    """Sends notifications singly while there are at most this many a minute about a domain and all its projects."""
+    """Sends notifications singly while there are at most this many a minute about a domain and all its projects; or
+    about a project, if each has a receiver of its own."""
 
     limes: Limes
     sink: Sink
     closed_requests: Callable[[Engine, Sequence[int]], Collection[int]]
     """Which requests of these ids were withdrawn or replaced."""
+    by_project: bool = False
 
     @property
     def name(self) -> str:
@@ -88,7 +99,7 @@ class BoundPosts:
         waiting: dict[str, list[_Notification]] = {}
         for each in found:
             if each.event.number not in vain:
-                waiting.setdefault(each.domain, []).append(each)
+                waiting.setdefault(self._bound(each.document, each.event.stream), []).append(each)
         sent = self._sent(now)
         posts: dict[int, Sequence[_Notification]] = {}
         later: dict[int, float] = {}
@@ -114,8 +125,12 @@ class BoundPosts:
     def _sent(self, now: float) -> dict[str, list[float]]:
         found: dict[str, list[float]] = {}
         for row in outbox.delivered(self.limes.engine, self.name, now - _WINDOW, now):
-            found.setdefault(_domain(orjson.loads(row.document), row.stream), []).append(row.delivered_at)
+            found.setdefault(self._bound(orjson.loads(row.document), row.stream), []).append(row.delivered_at)
         return found
+
+    def _bound(self, document: Mapping[str, Any], stream: str) -> str:
+        """Returns the project, which is the stream; or the UUID of the domain. What is about none has the service."""
+        return stream if self.by_project else str(document.get("domain", {}).get("id", stream))
 
     def _in_vain(self, notifications: Sequence[_Notification]) -> set[int]:
         """Returns the numbers of those about requests that have been withdrawn or replaced in the meantime."""
@@ -125,10 +140,6 @@ class BoundPosts:
         requests = {each.event.number: each.document["request"]["id"] for each in about}
         closed = self.closed_requests(self.limes.engine, sorted({*requests.values()}))
         return {number for number, id_ in requests.items() if id_ in closed}
-
-
-def _domain(document: Mapping[str, Any], stream: str) -> str:
-    return str(document.get("domain", {}).get("id", stream))
 
 
 def _together(waiting: Sequence[_Notification]) -> Sequence[_Notification]:

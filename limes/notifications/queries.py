@@ -1,4 +1,5 @@
-"""Mails: what waits to become part of one, what is being sent, and who does not want any; and what was notified."""
+"""Mails: what waits to become part of one, what is being sent, and who does not want any; what was notified; and which
+projects have webhooks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import methodcaller
@@ -10,7 +11,8 @@ from peewee import Select, fn
 from limes.catalog.models import Job
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
+from limes.db.query import Insert, Node, column, distinct, first_value, mapping, rows, tuples, writes, writes_for
+from limes.notifications import models
 from limes.notifications.models import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
 from limes.notifications.rules import Key
 from limes.projects.models import Domain, Project
@@ -290,3 +292,17 @@ def change_states(engine: Engine, ended: Collection[Key], told: Mapping[Key, int
     for kind, some in subjects.items():
         _delete(engine, kind, some)
     _insert(engine, [(*key, level) for key, level in told.items()])
+
+
+@writes
+def forget_threshold(user_id: str, project_uuid: str) -> Node:
+    project = Project.select(Project.id).where(Project.uuid == project_uuid)
+    own = models.OwnThreshold
+    return own.delete().where(own.user_id == user_id, own.project.in_(project))
+
+
+@distinct(str, skip_empty="uuids")
+def with_webhook(uuids: Collection[str]) -> Node:
+    """Those of these projects that have a webhook of their own."""
+    hook = models.ProjectWebhook
+    return hook.select(Project.uuid).join(Project).where(any_of(Project.uuid, uuids))

@@ -4,6 +4,7 @@ A notification whose recipients cannot be found, because Keystone does not answe
 Delivering one twice queues it once.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,9 @@ from limes.kernel.system import Clock
 from limes.notifications import queries, rules, settings
 from limes.notifications.mail import keystone_users, mailer
 from limes.notifications.queries import NewItem
+from limes.projects.scope import Place
+
+log = logging.getLogger(__name__)
 
 _BUDGET = 60.0
 """Seconds after which no further notification is started."""
@@ -51,6 +55,16 @@ class Recipients:
                     add(address, rule.language or general)
         return dict(found.values())
 
+    def of_user(self, user_id: str, place: rules.Place) -> dict[str, str] | None:
+        """Returns the language by the address of a user; None if the user has no role there any more. Raises
+        `Unavailable`."""
+        if self.users is None:
+            return {}
+        if not belongs_to(self.users, user_id, place.project_uuid, place.domain_uuid):
+            return None
+        address = self.users.address_of(user_id)
+        return {address: self.mail.language_of(place)} if address else {}
+
     def _addresses(self, rule: rules.RecipientRule, place: rules.Place) -> list[str]:
         addresses = list(rule.addresses)
         if self.users is not None:
@@ -59,6 +73,11 @@ class Recipients:
             if rule.roles_on_domain and place.domain_uuid:
                 addresses += self.users.with_roles("domain", place.domain_uuid, rule.roles_on_domain)
         return addresses
+
+
+def belongs_to(users: keystone_users.KeystoneUsers, user_id: str, project_uuid: str, domain_uuid: str) -> bool:
+    """Returns whether a user has a role on a project or its domain. Raises `Unavailable`."""
+    return users.has_role(user_id, "project", project_uuid) or users.has_role(user_id, "domain", domain_uuid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +133,24 @@ class QueueMails:
         mail = self.limes.settings.notifications.mail
         due_at = self.limes.now() + (0 if kind in mail.urgent else mail.gather)
         text = orjson.dumps(document).decode()
+        if kind == rules.OWN_THRESHOLD:
+            found = self._of_own_threshold(document["user"]["id"], place)
+        else:
+            found = self.recipients.of(kind, place, requester)
         return [
             NewItem(self.mail_sink, recipient, kind, language, event.id, text, due_at)
-            for recipient, language in self.recipients.of(kind, place, requester).items()
+            for recipient, language in found.items()
         ]
+
+    def _of_own_threshold(self, user_id: str, place: rules.Place) -> dict[str, str]:
+        found = self.recipients.of_user(user_id, place)
+        if found is None:
+            log.info(
+                "user %s has no role on project %s any more: the threshold is forgotten", user_id, place.project_uuid
+            )
+            engine = self.limes.engine
+            engine.atomic(lambda: queries.forget_threshold(engine, user_id, place.project_uuid))
+        return found or {}
 
 
 # -- who does not want which mails: by address in lower case; users who share an address share its settings ----------
@@ -173,7 +206,7 @@ class MailPreferences:
     users: keystone_users.KeystoneUsers | None = None
 
     def show(self, user_id: str) -> MailChoices:
-        address = self._address_of(user_id)
+        address = self.address_of(user_id)
         return self.engine.snapshot(lambda: self._read(address))
 
     def change(self, user_id: str, is_sent: bool | None, kinds: Sequence[tuple[str, bool]]) -> MailChoices:
@@ -184,7 +217,7 @@ class MailPreferences:
             raise Unprocessable(f"there is no kind of mail {unknown[0]!r}; there are: {', '.join(self.kinds)}")
         if len(set(names)) < len(names):
             raise Unprocessable("a kind of mail is given twice")
-        address = self._address_of(user_id)
+        address = self.address_of(user_id)
         if address is None:
             raise Conflict("no mail address of this user is known, so no mails are sent")
         wanted = dict(kinds) | ({} if is_sent is None else {mailer.ALL_KINDS: is_sent})
@@ -196,8 +229,12 @@ class MailPreferences:
 
         return self.engine.atomic(work)
 
-    def _address_of(self, user_id: str) -> str | None:
+    def address_of(self, user_id: str) -> str | None:
         return self.users.address_of(user_id) if self.users is not None and user_id else None
+
+    def belongs_to(self, user_id: str, place: Place) -> bool:
+        """Returns whether Keystone says that the user has a role on the project or its domain."""
+        return self.users is not None and belongs_to(self.users, user_id, place.project_uuid, place.domain_uuid)
 
     def _read(self, address: str | None) -> MailChoices:
         recipients = [] if address is None else [address.lower()]

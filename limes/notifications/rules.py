@@ -13,6 +13,9 @@ from limes.notifications.alerts import Kind
 PREFIX = "notify:"
 """Prefix of the names of sinks: it distinguishes notifications from audit events in the outbox."""
 
+PROJECTS = "projects"
+"""The sink of projects' own webhooks."""
+
 Key = tuple[str, str]
 """Kind and subject."""
 
@@ -23,6 +26,8 @@ CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
 SEVERAL = "several"
 """The kind of a message that has several notifications about one domain."""
 TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
+OWN_THRESHOLD = "own_threshold"
+"""It goes to the user alone who has set the threshold, and only by mail."""
 
 
 class Decision(NamedTuple):
@@ -48,6 +53,7 @@ NotificationKind = Literal[
     "capacity_drop",
     "usage_above_quota",
     "quota_used",
+    "own_threshold",
     "auto_renewal_failed",
     "commitment_unconfirmed",
     "commitment_expires",
@@ -125,7 +131,8 @@ class RecipientRule(Section):
     levels: tuple[Level, ...] = ()
     """Only notifications about the cloud (such as `backend_unreachable`), about domains, or about projects."""
     kinds: tuple[NotificationKind, ...] = ()
-    """Only these kinds. Empty: all but `request_...`, which have to be named."""
+    """Only these kinds. Empty: all but `request_...`, which have to be named. `own_threshold` cannot be named: it goes
+    to those who have set a threshold."""
     language: Language | None = None
     """Overrides the language of the domain."""
 
@@ -133,6 +140,8 @@ class RecipientRule(Section):
     def _names_somebody(self) -> "RecipientRule":
         if not (self.addresses or self.roles_on_project or self.roles_on_domain):
             raise ValueError("expected at least one of addresses, roles_on_project and roles_on_domain")
+        if OWN_THRESHOLD in self.kinds:
+            raise ValueError(f"{OWN_THRESHOLD} goes to those who have set a threshold, and to nobody else")
         return self
 
     def matches(self, kind: str, place: Place) -> bool:

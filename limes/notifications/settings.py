@@ -8,6 +8,7 @@ from limes.audit.settings import AuditLogSettings, as_list
 from limes.kernel.validation.durations import Seconds, SecondsOrZero
 from limes.kernel.validation.sections import ConfigPath, Section, is_loopback
 from limes.notifications.rules import Address, Language, LanguageRule, NotificationKind, Place, RecipientRule
+from limes.notifications.targets import ProjectWebhookSettings
 
 SinkName = Literal["log", "webhook", "smtp", "mail_api"]
 MAIL_SINKS = ("smtp", "mail_api")
@@ -150,6 +151,7 @@ class NotificationSettings(Section):
     mail: MailSettings = MailSettings()
     request_waiting: Seconds = 3 * 86400.0
     """How long a quota request has to be open before `request_waiting` is sent, once."""
+    project_webhooks: ProjectWebhookSettings = ProjectWebhookSettings()
     interval: Seconds = 60.0
     """How often to look for new notifications."""
     retry: Seconds = 10.0
@@ -158,6 +160,11 @@ class NotificationSettings(Section):
     """Longest pause between two tries."""
     delivered_retention: Seconds = 7 * 86400.0
     """How long notifications are kept after their delivery."""
+
+    @property
+    def has_receivers(self) -> bool:
+        """Whether anybody may want notifications."""
+        return bool(self.sinks or self.project_webhooks.allowed_hosts)
 
     @model_validator(mode="after")
     def _can_be_delivered(self) -> "NotificationSettings":

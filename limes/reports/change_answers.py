@@ -13,12 +13,12 @@ from limes.kernel.calendar import render_time
 from limes.kernel.errors import BadRequest
 from limes.kernel.validation.shape import Amount, Shape, Time, Unit, one_of
 from limes.quota.history import HistoryRow, NumberedChange
-from limes.reports.change_queries import AUTOMATIC, Position
+from limes.reports.change_queries import AUTOMATIC, WEBHOOK, Position
 from limes.reports.change_sentences import sentence
-from limes.reports.changes import KINDS, Change
+from limes.reports.changes import KINDS, QUOTA_KINDS, Change
 
 StoredAmount = Annotated[int, Field(ge=-1, description="-1 is a backend's unlimited quota")]
-_SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH}
+_SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH, WEBHOOK}
 _KIND = Field(json_schema_extra={"enum": [str(kind) for kind in KINDS]})
 _CAUSE = Field(json_schema_extra={"enum": [*Reason, AUTOMATIC]})
 _POSITION = re.compile(r"(\d{1,12}(?:\.\d{1,12})?):(\d):(\d{1,18})", re.ASCII)
@@ -135,7 +135,7 @@ class ChangesAnswer(Shape):
 
 def render_change(catalog: Catalog, change: Change) -> LoggedChange:
     raw, row = change.raw, change.raw.row
-    is_quota = row.what in set(What)
+    is_quota = row.what in QUOTA_KINDS
     old, new = _values(row)
     return LoggedChange(
         id=render_position(raw.position),

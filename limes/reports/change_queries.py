@@ -20,12 +20,13 @@ from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.query import Node, grouped, mapping, tuples
 from limes.metering.models import MeteredProject
+from limes.notifications import project_webhooks
 from limes.projects.models import Domain, Project
 from limes.quota.history import HistoryRow
 from limes.quota.models import QuotaHistory
 from limes.requests.models import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 
-COMMITMENT, REQUEST = "commitment", "request"
+COMMITMENT, REQUEST, WEBHOOK = "commitment", "request", project_webhooks.WHAT
 """Kinds of changes, besides those of `limes.audit.events.What`."""
 BY_USERS, AUTOMATIC = "request", "automatic"
 """Causes that all sources know. `request` is as in the history of quotas: a user has asked for it."""
@@ -97,7 +98,7 @@ def _of_person(person: str | None, id_: peewee.Field, name: peewee.Field) -> lis
 
 
 def quota_changes(engine: Engine, source: int, wanted: Wanted, limit: int) -> list[RawChange]:
-    """Changes of quotas, of their bounds, and of bursting."""
+    """Changes of quotas, of their bounds, of bursting, and of webhooks."""
     row = QuotaHistory
     conditions = [
         *_places(row.domain_uuid, wanted.domains),

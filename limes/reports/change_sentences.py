@@ -7,7 +7,7 @@ from limes.catalog.catalog import Catalog, Ref
 from limes.kernel.calendar import render_time
 from limes.kernel.units import Unit
 from limes.quota.history import HistoryRow
-from limes.reports.change_queries import COMMITMENT, REQUEST
+from limes.reports.change_queries import COMMITMENT, REQUEST, WEBHOOK
 from limes.reports.changes import Change
 
 _NUMBERS = {
@@ -53,6 +53,10 @@ def sentence(catalog: Catalog, change: Change) -> str:
         text = _of_commitment(catalog, change)
     elif row.what == REQUEST:
         text = _of_request(catalog, change)
+    elif row.what == WEBHOOK:
+        text = (
+            f"{_who(row)} {_of_webhook(row)} the webhook of {_place(change)}{f' to {row.detail}' if row.new else ''}."
+        )
     else:
         text = _of_quota(catalog, row, _place(change))
     return text[0].upper() + text[1:] if text.startswith(("a commitment", "request ")) else text
@@ -123,6 +127,10 @@ def _of_request(catalog: Catalog, change: Change) -> str:
         granted=_amounts(catalog, granted),
         place=place,
     )
+
+
+def _of_webhook(row: HistoryRow) -> str:
+    return ("changed" if row.old else "set") if row.new else "removed"
 
 
 def _amounts(catalog: Catalog, amounts: Mapping[Ref, int]) -> str:

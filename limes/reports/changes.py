@@ -19,13 +19,14 @@ from limes.kernel.errors import BadRequest
 from limes.projects.scope import Place, find
 from limes.quota.history import NumberedChange
 from limes.reports import change_queries as queries
-from limes.reports.change_queries import AUTOMATIC, BY_USERS, COMMITMENT, REQUEST, Position, RawChange, Wanted
+from limes.reports.change_queries import AUTOMATIC, BY_USERS, COMMITMENT, REQUEST, WEBHOOK, Position, RawChange, Wanted
 from limes.requests.queries import AmountRow, amounts_of
 
-QUOTA_KINDS = frozenset(What)
-KINDS = (*What, COMMITMENT, REQUEST)
+QUOTA_KINDS = frozenset([*What, WEBHOOK])
+"""What the history of quotas has. Webhooks are in it, as they have no history of their own."""
+KINDS = (*What, COMMITMENT, REQUEST, WEBHOOK)
 CAUSES = (*Reason, AUTOMATIC)
-_WITHOUT_RESOURCE = frozenset([What.BURSTING])
+_WITHOUT_RESOURCE = frozenset([What.BURSTING, WEBHOOK])
 _SOURCES: Sequence[tuple[frozenset[str], queries.Source]] = (
     (QUOTA_KINDS, queries.quota_changes),
     (frozenset([COMMITMENT]), queries.commitment_changes),

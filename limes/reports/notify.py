@@ -11,11 +11,13 @@ from typing import Any
 import orjson
 
 from limes.app.context import Limes
+from limes.catalog.catalog import select
 from limes.commitments import events as commitment_events
 from limes.db.transactions import atomic
-from limes.notifications import outbox, queries
+from limes.notifications import outbox, queries, thresholds
 from limes.notifications.alerts import Kind, Severity
-from limes.notifications.rules import ALERT_KINDS, CONFIRMED, RENEWED, REQUEST_WAITING, Key, decide
+from limes.notifications.rules import ALERT_KINDS, CONFIRMED, OWN_THRESHOLD, RENEWED, REQUEST_WAITING, Key, decide
+from limes.projects.scope import NamedResource, named_resources
 from limes.quota.temporary import TemporaryState
 from limes.reports import alert_queries, attention
 from limes.requests import lists, store
@@ -33,6 +35,7 @@ _REMEDIES: Mapping[str, str] = {
     Kind.TEMPORARY_QUOTA_OVER: "Delete what is not needed any more, and Limes tries again; or ask for more quota.",
     Kind.TEMPORARY_QUOTA_WAITS: "Give quota back, or have the domain's raised: Limes tries again until its end.",
     Kind.TEMPORARY_QUOTA_ENDS: "Delete what is not needed any more, or ask for another end.",
+    OWN_THRESHOLD: "Ask for more quota, delete what is not needed, or set another threshold.",
     CONFIRMED: "Nothing has to be done.",
     RENEWED: "Nothing has to be done.",
     REQUEST_WAITING: "Approve or reject it, or pass it on.",
@@ -44,13 +47,20 @@ def notify(limes: Limes) -> int:
     """Writes what is new for each sink. Returns how many notifications that are."""
     last = queries.lock_cursor(limes.engine)
     now = limes.now()
-    return outbox.queue_notifications(limes, now, [*_alerts(limes, now), *_events(limes, last)])
+    own, alerts = _looked_at(limes, now)
+    number = outbox.queue_notifications(limes, now, [*alerts, *_events(limes, last)])
+    return number + outbox.queue_notifications(limes, now, own, ["smtp"])
 
 
 # -- alerts --------------------------------------------------------------------------------------------------------
 
 
-def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
+_Messages = list[tuple[str, dict[str, Any]]]
+"""Each with its stream."""
+
+
+def _looked_at(limes: Limes, now: float) -> tuple[_Messages, _Messages]:
+    """Returns what is new: what single users have asked for, and what is for everybody."""
     section = limes.settings.notifications
     alerts = attention.find_all_alerts(limes, section.hysteresis)
     wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in section.except_kinds]
@@ -60,11 +70,45 @@ def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
     asks = REQUEST_WAITING not in section.except_kinds
     waiting = lists.waiting(limes.engine, now - section.request_waiting) if asks else {}
     present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
+    resources, own = _own_thresholds(limes)
+    present |= {key: 1 for key, row in own.items() if row.is_above}
+    nearly |= own.keys()
     decision = decide(queries.states(limes.engine), present, nearly)
     queries.change_states(limes.engine, decision.ended, decision.told)
     late = {int(subject): waiting[int(subject)] for kind, subject in decision.told if kind == REQUEST_WAITING}
     told = [_message(limes, found[key], now) for key in decision.told if key in found]
-    return [*told, *_late_requests(limes, late, now)]
+    mine = [_own_message(limes, own[key], resources[own[key].resource_id], now) for key in decision.told if key in own]
+    return mine, [*told, *_late_requests(limes, late, now)]
+
+
+def _own_thresholds(limes: Limes) -> tuple[Mapping[int, NamedResource], dict[Key, thresholds.ExceededRow]]:
+    """Returns what exceeds a user's own threshold, or nearly does. Quota that grows by itself stays just above usage,
+    so that its use says nothing."""
+    section = limes.settings.notifications
+    if "smtp" not in section.sinks or OWN_THRESHOLD in section.except_kinds:
+        return {}, {}
+    named = named_resources(limes.engine, select(limes.catalog))
+    fixed = {id_: one for id_, one in named.items() if limes.catalog.autogrow(one.ref) is None}
+    rows = thresholds.exceeded(limes.engine, list(fixed), section.hysteresis)
+    return fixed, {
+        (OWN_THRESHOLD, "/".join((row.user_id, row.project.uuid, *fixed[row.resource_id].ref))): row
+        for row in rows
+        if row.is_near(section.hysteresis)
+    }
+
+
+def _own_message(
+    limes: Limes, row: thresholds.ExceededRow, resource: NamedResource, now: float
+) -> tuple[str, dict[str, Any]]:
+    (service, name), place = resource.ref, row.project
+    document = {
+        "domain": {"id": place.domain_uuid, "name": place.domain_name},
+        "project": {"id": place.uuid, "name": place.name},
+        **_given({"service": service, "resource": name, "unit": resource.unit.value or None}),
+        **{"quota": row.quota, "usage": row.usage, "threshold": row.percent, "user": {"id": row.user_id}},
+    }
+    # in a stream of its own: it waits for what Keystone says of this user
+    return row.user_id, outbox.message(limes, OWN_THRESHOLD, _REMEDIES[OWN_THRESHOLD], now, document)
 
 
 def _late_requests(limes: Limes, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:

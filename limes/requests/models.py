@@ -17,7 +17,7 @@ class QuotaRequest(BaseModel):
     """As `limes.requests.rules.RequestStatus`."""
     reason = TextField()
     created_at = DoubleField()
-    requester_id = TextField()
+    requester_id = TextField(index=True)
     requester_name = TextField()
     decided_at = DoubleField(null=True)
     passed_on_from = ForeignKeyField("self", null=True, on_delete="CASCADE")

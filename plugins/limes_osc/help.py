@@ -51,6 +51,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "domain simulate": ("acme --set compute/cores=20",),
     "forecast list": ("--project shop", "--all-domains --resource compute/cores"),
     "identity show": ("",),
+    "inbox list": ("", "--limit 5 --mark-seen"),
     "inconsistency list": ("",),
     "mail list": ("",),
     "mail subscribe": ("quota_used", "--all"),
@@ -85,8 +86,13 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "request withdraw": ("12",),
     "scrape error list": ("",),
     "subresource lifetime list": ("--project shop --from 2027-01-01 --until 2027-02-01",),
+    "threshold set": ("shop --percent 70", "shop --clear"),
+    "threshold show": ("shop",),
     "usage history": ("--domain acme --resource cores --days 90",),
     "usage report": ("--project shop --from 2027-01-01 --until 2027-02-01", "--all-domains --from 2027-01-01 -f csv"),
+    "webhook delete": ("shop",),
+    "webhook set": ("shop --url https://chat.example.com/hooks/1",),
+    "webhook show": ("shop",),
 }
 
 

@@ -114,6 +114,10 @@ def _of_bodies(tour: Tour) -> Refusals:
     ):
         yield "PUT", MAIL_SETTINGS, {"mail_settings": settings}, {}
     yield "PUT", MAIL_SETTINGS, {"mail_settings": {"sent": False}}, {"token": "nobody"}
+    yield "PUT", f"{PROJECT}/my-threshold", {"my_threshold": {"percent": 0}}, {}
+    yield "PUT", f"{PROJECT}/webhook", {"webhook": {"url": "https://evil.example/"}}, {}
+    yield "DELETE", f"{PROJECT}/webhook", None, {}
+    yield "PUT", f"{PROJECT}/my-threshold", {"my_threshold": {"percent": 70}}, {"token": "billing"}
     for method in ("GET", "POST"):
         yield method, "/v1/notifications/unsubscribe", None, {"query": "token=no.such", "token": None}
 

@@ -6,6 +6,7 @@ grows by itself.
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gunicorn.app.base import BaseApplication
 from limes.catalog.catalog import BehaviorRule
 from limes.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
+from limes.notifications.targets import ProjectWebhookSettings, Resolver
 from limes.quota.rules import QuotaSet
 from tests.api.world import World, make_world
 from tests.autogrow.growing import GROWING_CORES, fill_growing
@@ -37,9 +39,23 @@ CONVERTIBLE = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", 
 SIZES = {"medium": QuotaSet("medium", "some users", {("compute", "cores"): 25, ("compute", "ram"): 512})}
 
 
+class Somewhere(Resolver):
+    """All names are on the internet."""
+
+    def __call__(self, host: str, port: int) -> Sequence[str]:
+        return ["93.184.216.34"]
+
+
 def cloud(engine: Engine, *, fill: bool) -> World:
     """The cloud with everything switched on."""
-    options: dict[str, Any] = {"burst_multiplier": 0.5, "behaviors": [*BEHAVIORS, RICH], "quota_sets": SIZES}
+    hosts = ProjectWebhookSettings(allowed_hosts=("chat.example.com",))
+    options: dict[str, Any] = {
+        "webhooks": hosts,
+        "resolver": Somewhere(),
+        "burst_multiplier": 0.5,
+        "behaviors": [*BEHAVIORS, RICH],
+        "quota_sets": SIZES,
+    }
     if "GROWING" in os.environ:
         options["distributions"] = [GROWING_CORES]
     world = make_world(engine, fill=fill, commitment_rules=CONVERTIBLE, **options)

@@ -40,6 +40,7 @@ REQUESTS = [
     ("project", "show_history", "GET", f"{PROJECT}/history"),
     ("project", "sync", "POST", f"{PROJECT}/sync"),
     ("project", "set_labels", "PUT", f"{PROJECT}/labels"),
+    ("project", "set_webhook", "PUT", f"{PROJECT}/webhook"),
     ("project", "buy_commitments", "POST", f"{PROJECT}/commitments/new"),
     ("project", "plan_commitments", "POST", f"{PROJECT}/commitments/plan"),
     ("project", "change_commitments", "POST", f"{PROJECT}/commitments/4711/renew"),

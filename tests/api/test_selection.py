@@ -14,14 +14,18 @@ from tests.api.world import World
 from tests.commitments.commitments import BEHAVIORS, NOW, commit
 
 WITHOUT = {
-    *("/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/mail-settings", "/v1/commitments/by-token"),
-    "/v1/notifications/unsubscribe",
-    "/v1/domains/{domain_id}/projects/{project_id}/labels",
     *(
-        f"/v1/domains/{{domain_id}}{project}{of}/deciders"
-        for project in ("", "/projects/{project_id}")
-        for of in ("", "/quota-requests/{id}")
+        "/",
+        "/v1/",
+        "/v1/openapi.json",
+        "/v1/identity",
+        "/v1/rights",
+        "/v1/mail-settings",
+        "/v1/inbox",
+        "/v1/commitments/by-token",
     ),
+    "/v1/notifications/unsubscribe",
+    *(f"/v1/domains/{{domain_id}}/projects/{{project_id}}/{what}" for what in ("labels", "my-threshold", "webhook")),
     *("/v1/admin/scrape-status", "/v1/domains/{domain_id}/scrape-status"),
     *(
         "/v1/domains/{domain_id}/deciders",

@@ -13,6 +13,7 @@ import pytest
 from limes.app.routes import ROUTES, SECTIONS
 from limes.catalog.catalog import DistributionRule
 from limes.commitments.rules import CommitmentRules
+from limes.notifications.targets import ProjectWebhookSettings
 from limes.quota.rules import QuotaSet
 from limes.reports.handlers import DETAIL
 from limes.web.operation import operations_of
@@ -23,6 +24,7 @@ from tests.commitments.commitments import BEHAVIORS, CORES
 from tests.growth.test_growth import sample
 from tests.lifetimes.lifetimes import DAY, fill_lifetimes
 from tests.metering.test_reports import close, use
+from tests.notifications.test_project_webhooks import Names
 from tests.notifications.test_unsubscribe import unsubscribe_path
 from tests.quota.quotas import body
 
@@ -149,6 +151,8 @@ def tour(make: Callable[..., World]) -> Tour:
         quota_sets={"medium": QuotaSet("medium", "some users", {("compute", "cores"): 25})},
         sinks=("test",),
         notify_sinks=("test",),
+        webhooks=ProjectWebhookSettings(allowed_hosts=("chat.example.com",)),
+        resolver=Names(["93.184.216.34"]),
     )
     world.new_domains, world.new_projects = ["uuid-new"], ["uuid-newer"]
     world.run(
@@ -248,6 +252,16 @@ def do_the_rest(tour: Tour) -> None:
     """Labels, settings of mail, and jobs that somebody asks for."""
     tour.go("PUT", f"{PROJECT}/labels", {"labels": {"owner": "web team", "env": "prod"}})
     tour.go("PUT", MAIL_SETTINGS, {"mail_settings": {"kinds": [{"kind": "quota_used", "sent": False}]}})
+    asked = {"quota_request": {"reason": "more", "services": body("any", compute={"cores": 70})["any"]["services"]}}
+    number = tour.go("POST", f"{PROJECT}/quota-requests", asked, token="berlin-admin")["quota_request"]["id"]
+    tour.go("POST", f"{PROJECT}/quota-requests/{{id}}/comments", {"comment": "why?"}, id=number)
+    tour.go("POST", f"{PROJECT}/quota-requests/{{id}}/reject", {"reason": "no"}, id=number)
+    tour.go("GET", "/v1/inbox", query="limit=1", token="berlin-admin")
+    tour.go("PUT", "/v1/inbox", {"seen_at": tour.now}, token="berlin-admin")
+    tour.go("PUT", f"{PROJECT}/my-threshold", {"my_threshold": {"percent": 70}})
+    tour.go("PUT", f"{PROJECT}/webhook", {"webhook": {"url": "https://chat.example.com/hooks/1"}})
+    tour.go("GET", f"{PROJECT}/webhook")
+    tour.go("DELETE", f"{PROJECT}/webhook")
     tour.go("POST", "/v1/notifications/unsubscribe", query=NEEDED["/unsubscribe"])
     for path in ("/v1/domains/discover", f"{DOMAIN}/projects/discover", f"{PROJECT}/sync"):
         tour.go("POST", path)

@@ -32,6 +32,7 @@ from limes.notifications.alerts import AlertRules
 from limes.notifications.mail.mailer import Unsubscribe
 from limes.notifications.mail.templates import KINDS
 from limes.notifications.recipients import MailPreferences, Subscriptions
+from limes.notifications.targets import ProjectWebhookSettings, Resolver
 from limes.quota.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.quota.rules import LowPrivRules, QuotaSet
 from limes.quota.settle_temporary import settle_temporary_quotas
@@ -134,10 +135,15 @@ discovery_handlers.discovery = Discovery()
 
 
 class Addresses:
-    """What Keystone knows: everybody but `nobody` has an address."""
+    """What Keystone knows: everybody but `nobody` has an address, and everybody but `billing` a role everywhere."""
 
     def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
         return []
+
+    def has_role(self, user_id: str, scope: str, uuid: str) -> bool:
+        return (scope, user_id) != ("domain", IDENTITIES["billing"].user_id) and user_id != IDENTITIES[
+            "billing"
+        ].user_id
 
     def address_of(self, user_id: str) -> str | None:
         return None if user_id == IDENTITIES["nobody"].user_id else f"{user_id.title()}@example.com"
@@ -212,6 +218,8 @@ def make_world(
     quota_sets: Mapping[str, QuotaSet] | None = None,
     fill: bool = True,
     mail_settings: Callable[[Engine, FrozenClock], MailPreferences | None] = all_mails,
+    webhooks: ProjectWebhookSettings | None = None,
+    resolver: Resolver | None = None,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
     people: People | None = None,
@@ -231,6 +239,7 @@ def make_world(
         catalog_url=catalog_url,
     )
     values = {"audit.sinks": sinks, "notifications.sinks": notify_sinks, "collector.stale_after": stale_after}
+    values["notifications.project_webhooks"] = webhooks or ProjectWebhookSettings()
     world = World(engine, clock, None, None, None)  # type: ignore[arg-type]  # they are put in below
     world.limes = limes = make_limes(
         engine,
@@ -254,6 +263,7 @@ def make_world(
             Subscriptions: Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
             MailPreferences: mail_settings(engine, clock),
             Directory: Directory(people or SamplePeople(IDENTITIES.values())),
+            Resolver: resolver,
         },
     )
     world.app = create_app(deps)

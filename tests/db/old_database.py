@@ -17,11 +17,13 @@ NAMES = (
     *("0029_capacity_and_claims", "0030_mail_spelling", "0031_units_and_corrections"),
 )
 CONVERTER = "0032_no_uncounted_projects"
-PENDING = [CONVERTER, "0033_project_labels", "0034_change_log"]
+PENDING = [CONVERTER, "0033_project_labels", "0034_change_log", "0035_my_notifications"]
 """What it lacks: a migration of later on is added here, and what undoes it to `LATER`."""
 _CHANGE_LOG = import_module("limes.db.migrations.0034_change_log")
 LATER = (
     "DROP TABLE project_labels",
+    *(f"DROP TABLE {name}" for name in ("own_thresholds", "inbox_seen", "project_webhooks")),
+    "DROP INDEX quota_requests_requester_id",
     *(f"DROP INDEX {name}" for name in _CHANGE_LOG.INDEXES),
     *(f"ALTER TABLE commitment_events DROP COLUMN {name}" for name in _CHANGE_LOG.COLUMNS),
 )

@@ -233,6 +233,9 @@ def _config(folder: Path, url: str) -> dict[str, Any]:
             {"resource": "storage/.*", "model": "hierarchical", "strict_domain_quota_limit": True}
         ],
         "identity": {"method": "sample", "sample": _sample()},
+        "notifications": {
+            "project_webhooks": {"allowed_hosts": ["localhost"], "allowed_networks": ["127.0.0.0/8", "::1/128"]}
+        },
         "ui": {"title": "Test cloud"},
     }
 

@@ -16,6 +16,7 @@ from tests.e2e.cloud import (
     LIBRARY,
     SCHOOL,
     SHOP,
+    SHOP_ADMIN,
     SHOP_MEMBER,
     DashboardCloud,
 )
@@ -51,6 +52,8 @@ PAGES = [
     (ACME_ADMIN, f"{DOMAIN}/requests", "Requests for quota acme"),
     (ACME_ADMIN, f"{DOMAIN}/requests/new", "Request more quota acme"),
     (ACME_ADMIN, f"{DOMAIN}/alerts", "Alerts acme"),
+    (ACME_ADMIN, "/ui/notifications", "My notifications"),
+    (SHOP_ADMIN, "/ui/notifications", "My notifications"),
     (SHOP_MEMBER, PROJECT, "shop project"),
     (SHOP_MEMBER, f"{PROJECT}/requests", "Requests for quota shop"),
     (SHOP_MEMBER, f"{PROJECT}/requests/new", "Request more quota shop"),

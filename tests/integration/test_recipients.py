@@ -48,6 +48,19 @@ def users(keystone: RealKeystone, **options: Any) -> tuple[KeystoneUsers, Counte
     return KeystoneUsers(adapter, clock, **options), adapter, clock
 
 
+def test_whether_a_user_belongs_somewhere(people: RealKeystone) -> None:
+    found, adapter, _ = users(people)
+    berlin, north = people.ids.projects["berlin"], people.ids.domains["north"]
+    member, boss = people.ids.users["berlin-member"], people.ids.users["north-admin"]
+    for _ in range(2):
+        assert found.has_role(member, "project", berlin)
+        assert not found.has_role(member, "domain", north)
+        assert found.has_role(boss, "domain", north)
+        assert not found.has_role("0" * 32, "project", berlin)
+        assert not found.has_role(member, "project", "0" * 32)
+    assert adapter.calls == 5
+
+
 def test_users_with_a_role(people: RealKeystone) -> None:
     found, _, _ = users(people)
     berlin, north = people.ids.projects["berlin"], people.ids.domains["north"]

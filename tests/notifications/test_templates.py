@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from limes.notifications.mail.templates import KINDS, SHIPPED, MailContext, RenderError, Templates, sample
+from limes.notifications.mail.templates import KINDS, SHIPPED, MailContext, RenderError, Templates, page_of, sample
 from limes.notifications.settings import NotificationKind
 
 AROUND = MailContext("https://dashboard.example.com/", "https://limes.example.com/u?token=x")
@@ -54,8 +54,12 @@ def test_each_kind_in_each_language(kind: str, language: str) -> None:
     for mail in (one, several):
         assert mail.subject
         assert len(mail.subject.splitlines()) == 1
-        page = Reader(mail.html)
-        assert page.links == ["https://dashboard.example.com/", "https://limes.example.com/u?token=x"]
+        page, at = Reader(mail.html), "https://dashboard.example.com/"
+        assert set(page.links) == {
+            page_of(sample(kind), at),
+            f"{at}notifications",
+            "https://limes.example.com/u?token=x",
+        }
         assert all(link in mail.text for link in page.links if link)
         assert "None" not in mail.subject + mail.text + mail.html
         assert page.tags <= {"html", "head", "meta", "title", "body", "h2", "p", "a"}
@@ -68,6 +72,27 @@ def test_temporary_quota_of_a_domain_itself(kind: str, language: str, of_domain:
     mail = Templates().render(kind, language, [document], AROUND, strict=True)
     assert mail.subject.startswith("germany: ")
     assert of_domain in mail.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("own_threshold", "domains/D/projects/P"),
+        ("temporary_quota_ends", "domains/D/projects/P"),
+        ("commitment_expires", "domains/D/projects/P/commitments?do=manage&id=12"),
+        ("request_decided", "domains/D/projects/P/requests/12"),
+        ("backend_unreachable", "alerts"),
+    ],
+)
+def test_a_link_leads_to_what_the_mail_is_about(kind: str, path: str) -> None:
+    document = sample(kind)
+    for level, id_ in (("domain", "D"), ("project", "P")):
+        if level in document:
+            document[level] = {"id": id_}
+    for dashboard in ("https://limes.example.com/ui", "https://limes.example.com/ui/"):
+        assert page_of(document, dashboard) == f"https://limes.example.com/ui/{path}"
+    document.pop("project", None)
+    assert page_of(document, "/ui").startswith("/ui/domains/D" if "domain" in document else "/ui/alerts")
 
 
 def test_without_links() -> None:

@@ -71,6 +71,11 @@ SHOWN = {
     "limes mail list": "",
     "limes mail unsubscribe": "quota_used",
     "limes mail subscribe": "--all",
+    "limes inbox list": "",
+    "limes threshold set": "berlin --domain germany --percent 70",
+    "limes threshold show": "berlin --domain germany",
+    "limes webhook set": "berlin --domain germany --url https://chat.example.com/",
+    "limes webhook show": "berlin --domain germany",
     "limes inconsistency list": "",
     "limes request list": "--all-domains",
     "limes request show": "{request}",
@@ -86,10 +91,10 @@ SHOWN = {
 }
 """The commands that show something, and arguments with which they succeed in the small cloud."""
 
-EMPTY = {"limes domain discover", "limes project discover", "limes project label list"}
+EMPTY = {"limes domain discover", "limes project discover", "limes project label list", "limes inbox list"}
 """What finds nothing there."""
 
-NEW = {"passed_on_from", "passed_on_to", "id", "uuid", "transfer_token", "number", "related", "request_id"}
+NEW = {"passed_on_from", "passed_on_to", "id", "uuid", "transfer_token", "number", "related", "request_id", "secret"}
 """Fields that are others with each run."""
 
 
@@ -132,6 +137,8 @@ class Story:
             made = {"one": one, "third": self.cloud.commit(), "year": year, "offered": offered}
             numbers = {name: commitment["id"] for name, commitment in made.items()}
             arguments = arguments.format(token=offered["transfer_token"], **numbers)
+        if "webhook" in self.command:
+            self.cloud.ask("PUT", f"/projects/{BERLIN}/webhook", {"webhook": {"url": "https://chat.example.com/"}})
         if "lifetime" in self.command:
             self.cloud.add_lifetimes()
         if "request" in self.command and self.command != "limes request create":

@@ -1,6 +1,7 @@
 """An HTTP server on loopback that answers as a test wants it to, and remembers what it was sent."""
 
 import contextlib
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -47,7 +48,9 @@ def redirect(status: int, location: str) -> Callable[[Request], Answer]:
 
 
 @contextlib.contextmanager
-def web_server(answer: Callable[[Request], Answer] = lambda _: Answer()) -> Iterator[WebServer]:
+def web_server(
+    answer: Callable[[Request], Answer] = lambda _: Answer(), tls: ssl.SSLContext | None = None
+) -> Iterator[WebServer]:
     """Serves one on a free port."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -78,6 +81,8 @@ def web_server(answer: Callable[[Request], Answer] = lambda _: Answer()) -> Iter
 
     server = HttpServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     served = WebServer(f"http://127.0.0.1:{server.server_port}", answer)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:

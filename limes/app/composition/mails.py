@@ -1,5 +1,6 @@
 """From the section `notifications` to jobs, mail servers, templates and recipients. Nothing is opened or asked yet."""
 
+import logging
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from limes.kernel.system import Clock
 from limes.notifications import deliver, metrics, outbox, recipients, rules, send_mails
 from limes.notifications.mail import keystone_users, servers, templates
 from limes.notifications.mail.mailer import Mailer, Unsubscribe
+from limes.notifications.project_posts import ProjectPosts
 from limes.notifications.settings import MAIL_SINKS, MailSettings, NotificationSettings
 from limes.projects.claims import run_if_due
 from limes.reports.notify import notify
@@ -95,6 +97,7 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
     """Returns one job that decides which notifications to send, and one or two for each sink; none without sinks. Also
     returns their counters. Nothing is opened yet."""
     section = limes.settings.notifications
+    own_webhooks = [rules.PROJECTS] if section.project_webhooks.allowed_hosts else []
     runs = OutcomeCounter(
         "limes_notification_runs", "Runs of the job that decides which notifications to send", (), [()]
     )
@@ -102,12 +105,12 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
         "limes_notification_deliveries",
         "Looks for notifications to deliver to a sink; failure if it refused one or did not answer",
         ("sink",),
-        [(rules.PREFIX + name,) for name in section.sinks],
+        [(rules.PREFIX + name,) for name in (*section.sinks, *own_webhooks)],
     )
     mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
     mails = metrics.MailCounters(mail_sinks)
     jobs: list[Job] = []
-    if section.sinks:
+    if section.has_receivers:
         run = partial(run_if_due, limes, "notifications", notify, section.interval)
         jobs.append(Job("notifications", counted(run, runs.count)))
     cloud = open_cloud(limes.settings) if mail_sinks else None
@@ -120,7 +123,18 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
             mailer = open_mailer(name, section, cloud, limes.lease)
             send = send_mails.SendMails(limes, name, mailer, mail_contents(section.mail))
             jobs.append(Job(send.name, counted(send.run_if_due, partial(mails.count, name))))
+    if section.project_webhooks.allowed_hosts:
+        own = _deliveries_to_projects(limes)
+        jobs.append(Job(own.name, counted(own.run_if_due, partial(_count_round, deliveries, own.name))))
     return jobs, [runs, deliveries, mails]
+
+
+def _deliveries_to_projects(limes: Limes) -> deliver.DeliverEvents:
+    posts = outbox.BoundPosts(limes, ProjectPosts(limes), closed_without_decision, by_project=True)
+    # what a project's receiver refuses is for the project to see, and no error of this cloud
+    return deliver.DeliverEvents(
+        limes, posts, limes.settings.notifications, what="notification", job=posts.name, refusals=logging.INFO
+    )
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: deliver.DeliveryResult) -> None:

@@ -10,7 +10,9 @@ body now and then would hold a thread for ever. Here, each read waits for what i
 import contextlib
 import http.client
 import io
+import socket
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,6 +20,7 @@ import requests
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session, TCPKeepAliveAdapter
 from urllib3 import connection, connectionpool
+from urllib3.exceptions import HTTPError, NewConnectionError
 
 from limes.kernel import errors, redaction
 from limes.kernel.outgoing import answers
@@ -25,6 +28,10 @@ from limes.kernel.outgoing.answers import DEFAULT_LIMITS, AnswerLimits, printabl
 
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 """When the answer to the request that this thread sends has to be complete, on the clock `time.monotonic`."""
+
+
+pinned: ContextVar[Sequence[str] | None] = ContextVar("pinned", default=None)
+"""The addresses that this thread connects to, whatever the name resolves to by now."""
 
 
 class _DeadlineReader(io.RawIOBase):
@@ -65,9 +72,26 @@ class _Answer(http.client.HTTPResponse):
 class HTTPConnection(connection.HTTPConnection):
     response_class = _Answer
 
+    def _new_conn(self) -> socket.socket:
+        """Connects to the first of the addresses that answers. Whose certificate is expected stays as it is: the
+        name's."""
+        addresses, name = pinned.get(), self.host
+        if addresses is None:
+            return super()._new_conn()
+        problem: HTTPError | None = None
+        for address in addresses:
+            self.host = address
+            try:
+                return super()._new_conn()
+            except HTTPError as error:
+                problem = error
+            finally:
+                self.host = name
+        raise problem or NewConnectionError(self, "there is no address to connect to")
 
-class HTTPSConnection(connection.HTTPSConnection):
-    response_class = _Answer
+
+class HTTPSConnection(HTTPConnection, connection.HTTPSConnection):
+    pass
 
 
 class HTTPConnectionPool(connectionpool.HTTPConnectionPool):
@@ -144,6 +168,23 @@ class GuardedSession(requests.Session):
         raise errors.BackendError(
             f"{request.method} {printable_url(str(request.url))}: more than {answers.MAX_HOPS} redirects in a row"
         )
+
+
+class PinnedSession(GuardedSession):
+    """Connects to these addresses, which were checked, and to nothing else: no other answer of a name server, no proxy,
+    and no password from the environment has an effect."""
+
+    def __init__(self, addresses: Sequence[str], limits: AnswerLimits = DEFAULT_LIMITS) -> None:
+        super().__init__(limits)
+        self._addresses = tuple(addresses)
+        self.trust_env = False
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        token = pinned.set(self._addresses)
+        try:
+            return super().send(request, **options)
+        finally:
+            pinned.reset(token)
 
 
 def keystone_session(auth: Any = None, *, limits: AnswerLimits = DEFAULT_LIMITS, **options: Any) -> Session:

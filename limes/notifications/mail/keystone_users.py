@@ -69,6 +69,11 @@ class KeystoneUsers:
         first = [user for user in users[: self.at_most] if self._user(user[0])[0]]
         return first, max(0, len(users) - self.at_most)
 
+    def has_role(self, user_id: str, scope: str, uuid: str) -> bool:
+        """Returns whether the user has any role on a `project` or `domain`, in whatever way."""
+        path = f"/role_assignments?user.id={quote(user_id, safe='')}&scope.{scope}.id={uuid}&effective"
+        return self._kept(("role", user_id, scope, uuid), lambda: bool(_assignments_in(self._get(path))))
+
     def address_of(self, user_id: str) -> str | None:
         """Returns the address of a user; None without a valid one, and for those who are disabled or gone."""
         is_enabled, address = self._user(user_id)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from limes.kernel.units import Unit
 from limes.notifications.mail.mailer import one_line
@@ -134,7 +135,8 @@ def _render(
     for document in documents[:_MOST]:
         context = {"n": normal(document), "count": len(documents), "link": around.link}
         subject, several, text = _split(environment.select_template(names(f"{kind}.txt")).render(context))
-        item: dict[str, Any] = {"subject": subject, "text": text, "n": context["n"], "html": None}
+        page = page_of(document, around.link)
+        item: dict[str, Any] = {"subject": subject, "text": text, "n": context["n"], "html": None, "link": page}
         try:
             html = environment.select_template(names(f"{kind}.html")).render(context)
             item["html"] = Markup(html)  # noqa: S704 - what is filled in was escaped; the rest is the operator's own
@@ -148,12 +150,30 @@ def _render(
         "count": len(documents),
         "more": len(documents) - len(items),
         "link": around.link,
+        "choices": page_of({}, around.link, "notifications"),
         "unsubscribe": around.unsubscribe,
         "language": languages[0],
     }
     text = environment.select_template(names("mail.txt")).render(whole)
     html = environment.select_template(names("mail.html")).render(whole)
     return Rendered(one_line(subject, 200), text.strip() + "\n", html)
+
+
+def page_of(document: Mapping[str, Any], dashboard: str, rest: str = "") -> str:
+    """Returns the address of the dashboard's page that a notification is about; empty without a dashboard."""
+    if not dashboard:
+        return ""
+    parts = []
+    for level in ("domain", "project"):
+        if id_ := document.get(level, {}).get("id"):
+            parts += [f"{level}s", quote(id_, safe="")]
+    if "request" in document:
+        parts += ["requests", str(document["request"]["id"])]
+    elif "commitment" in document:
+        parts.append(f"commitments?do=manage&id={document['commitment']['id']}")
+    elif not parts:
+        parts.append(rest or "alerts")
+    return "/".join((dashboard.rstrip("/"), *parts))
 
 
 def _split(rendered: str) -> tuple[str, str, str]:
@@ -255,6 +275,7 @@ _DETAILS: Mapping[str, Mapping[str, Any]] = {
     "capacity_drop": {**_RAM, "severity": "warning", "capacitor": "nova", "since": _AT},
     "usage_above_quota": {**_QUOTA, "severity": "critical", "quota": 1024, "usage": 1100, "threshold": 100},
     "quota_used": {**_QUOTA, "severity": "warning", "quota": 1024, "usage": 900, "threshold": 80},
+    "own_threshold": {**_QUOTA, "quota": 1024, "usage": 740, "threshold": 70},
     "auto_renewal_failed": {**_QUOTA, "severity": "critical", "commitment": _COMMITMENT},
     "commitment_unconfirmed": {**_QUOTA, "severity": "critical", "commitment": _COMMITMENT},
     "commitment_expires": {**_QUOTA, "severity": "warning", "commitment": _COMMITMENT},

@@ -64,7 +64,7 @@ def test_all_kinds_without_a_database(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert [line for line in out.splitlines() if line.startswith("===")] == [f"=== {kind}, en" for kind in KINDS]
     assert "Subject: berlin: 80 % of compute/ram used" in out
-    assert "More: https://limes.example.com/ui/" in out
+    assert "https://limes.example.com/ui/alerts\n" in out
     assert not (tmp_path / "limes.db").exists()
 
 

@@ -24,6 +24,7 @@ const Alerts = lazily(() => import("./pages/Alerts"));
 const Backends = lazily(() => import("./pages/Backends"));
 const Expiring = lazily(() => import("./pages/Expiring"));
 const Fullest = lazily(() => import("./pages/Fullest"));
+const Notifications = lazily(() => import("./pages/Notifications"));
 const NewRequest = lazily(() => import("./pages/NewRequest"));
 const RequestPage = lazily(() => import("./pages/RequestPage"));
 const Requests = lazily(() => import("./pages/Requests"));
@@ -65,6 +66,7 @@ export function App() {
             <Route path="/ui/usage" component={Usage} />
             <Route path="/ui/usage-report" component={UsageReport} />
             <Route path="/ui/alerts" component={Alerts} />
+            <Route path="/ui/notifications" component={Notifications} />
             <Route path="/ui/requests" component={Requests} />
             <Route path="/ui/changes" component={Changes} />
             <Route path={DOMAIN} component={Overview} />

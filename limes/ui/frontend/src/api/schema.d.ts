@@ -727,6 +727,40 @@ export interface components {
         IdentityAnswer: {
             identity: components["schemas"]["TokenIdentity"];
         };
+        /** @description The inbox, and a link to older items if there may be more. */
+        InboxAnswer: {
+            inbox: components["schemas"]["InboxList"];
+            inbox_links: components["schemas"]["Link"][];
+        };
+        /** @description What somebody has decided on a request of the token's user, or said about it. */
+        InboxItem: {
+            number: number;
+            /** @description UNIX timestamp, in whole seconds */
+            at: number;
+            /** @enum {string} */
+            kind: "approved" | "partly_approved" | "rejected" | "expired" | "passed_on" | "returned" | "comment";
+            /** @description may be empty */
+            text: string;
+            author: components["schemas"]["Initiator"];
+            /** @description the number of the request */
+            quota_request: number;
+            domain: components["schemas"]["Named"];
+            project?: components["schemas"]["Named"];
+            unread: boolean;
+        };
+        /** @description Items, the newest first. */
+        InboxList: {
+            /** @description up to when all was seen; null: nothing was */
+            seen_at: number | null;
+            /** @description how many are newer, on all pages */
+            unread: number;
+            items: components["schemas"]["InboxItem"][];
+        };
+        /** @description Up to when the inbox was seen. */
+        InboxSeenBody: {
+            /** @description UNIX timestamp, in whole seconds */
+            seen_at: number;
+        };
         /** @description Quotas that contradict themselves, usage, or the backends. */
         Inconsistencies: {
             domain_quota_overcommitted: components["schemas"]["OvercommittedQuota"][];
@@ -819,7 +853,7 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             at: number;
             /** @enum {string} */
-            kind: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth" | "override" | "commitment" | "request";
+            kind: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth" | "override" | "commitment" | "request" | "webhook";
             /** @description what happened to the commitment or the request */
             event?: string;
             sentence: string;
@@ -921,6 +955,21 @@ export interface components {
             unit?: string;
             quota: number;
             backend_quota: number;
+        };
+        /** @description When the user of the token gets a mail about a project. */
+        MyThreshold: {
+            /** @description of a quota; null: there is no own threshold */
+            percent: number | null;
+            /** @description null: none is known, or this Limes sends no mails to users */
+            address: string | null;
+        };
+        /** @description The document with it. */
+        MyThresholdAnswer: {
+            my_threshold: components["schemas"]["MyThreshold"];
+        };
+        /** @description The document with it. */
+        MyThresholdBody: {
+            my_threshold: components["schemas"]["WantedThresholdBody"];
         };
         /** @description A domain. */
         Named: {
@@ -1140,6 +1189,8 @@ export interface components {
             /** @description for more quota */
             decide_requests: boolean;
             set_labels: boolean;
+            /** @description where operators allow any */
+            set_webhook: boolean;
             set_bursting: boolean;
             buy_commitments: boolean;
             plan_commitments: boolean;
@@ -1701,6 +1752,38 @@ export interface components {
             type: string;
             resources: components["schemas"]["WantedResourceBody"][];
         };
+        /** @description When to send a mail. */
+        WantedThresholdBody: {
+            /** @description of a quota, from 1 to 100; null: never */
+            percent: number | null;
+        };
+        /** @description Where notifications about the project are sent to. */
+        WantedWebhookBody: {
+            url: string;
+        };
+        /** @description A project's own webhook. */
+        Webhook: {
+            url: string;
+            set_by: components["schemas"]["Initiator"];
+            /** @description UNIX timestamp, in whole seconds */
+            set_at: number;
+            /** @description when something has arrived for the last time */
+            delivered_at?: number;
+            /** @description when the last try failed; missing if it did not */
+            failed_at?: number;
+            /** @description why it failed */
+            error?: string;
+            /** @description the key of the signatures: only in the answer to PUT */
+            secret?: string;
+        };
+        /** @description The webhook of a project; null if there is none. */
+        WebhookAnswer: {
+            webhook: components["schemas"]["Webhook"] | null;
+        };
+        /** @description The document with it. */
+        WebhookBody: {
+            webhook: components["schemas"]["WantedWebhookBody"];
+        };
         /** @description What projects have committed to, of one resource in one availability zone. Amounts are in the unit. */
         ZoneSummary: {
             service_type: string;
@@ -1808,6 +1891,10 @@ export type GrowthPerDay = components['schemas']['GrowthPerDay'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
 export type IdentityAnswer = components['schemas']['IdentityAnswer'];
+export type InboxAnswer = components['schemas']['InboxAnswer'];
+export type InboxItem = components['schemas']['InboxItem'];
+export type InboxList = components['schemas']['InboxList'];
+export type InboxSeenBody = components['schemas']['InboxSeenBody'];
 export type Inconsistencies = components['schemas']['Inconsistencies'];
 export type InconsistenciesAnswer = components['schemas']['InconsistenciesAnswer'];
 export type Initiator = components['schemas']['Initiator'];
@@ -1832,6 +1919,9 @@ export type MinQuotaResourceBody = components['schemas']['MinQuotaResourceBody']
 export type MinQuotaScopeBody = components['schemas']['MinQuotaScopeBody'];
 export type MinQuotaServiceBody = components['schemas']['MinQuotaServiceBody'];
 export type MismatchedQuota = components['schemas']['MismatchedQuota'];
+export type MyThreshold = components['schemas']['MyThreshold'];
+export type MyThresholdAnswer = components['schemas']['MyThresholdAnswer'];
+export type MyThresholdBody = components['schemas']['MyThresholdBody'];
 export type Named = components['schemas']['Named'];
 export type NewCommitment = components['schemas']['NewCommitment'];
 export type NewCommitmentBody = components['schemas']['NewCommitmentBody'];
@@ -1910,6 +2000,11 @@ export type WantedMailsBody = components['schemas']['WantedMailsBody'];
 export type WantedQuota = components['schemas']['WantedQuota'];
 export type WantedResourceBody = components['schemas']['WantedResourceBody'];
 export type WantedServiceBody = components['schemas']['WantedServiceBody'];
+export type WantedThresholdBody = components['schemas']['WantedThresholdBody'];
+export type WantedWebhookBody = components['schemas']['WantedWebhookBody'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookAnswer = components['schemas']['WebhookAnswer'];
+export type WebhookBody = components['schemas']['WebhookBody'];
 export type ZoneSummary = components['schemas']['ZoneSummary'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

@@ -27,7 +27,7 @@ export const PERIODS = [
   { value: "all", title: "All the time" },
 ];
 
-export const KINDS: Record<LoggedChange["kind"], string> = { ...SUBJECTS, commitment: "commitments", request: "requests for quota" };
+export const KINDS: Record<LoggedChange["kind"], string> = { ...SUBJECTS, commitment: "commitments", request: "requests for quota", webhook: "webhooks of projects" };
 
 /** From when until when, in UNIX seconds: days are those of the browser. */
 export function timesOf(period: string, now: Date): { from?: number; until?: number } {

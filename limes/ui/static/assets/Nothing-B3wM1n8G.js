@@ -1,1 +1,0 @@
-import{a as t,g as n,J as o}from"./index-CLl82KWe.js";import{S as i}from"./StateMark-Bt3oz7gV.js";function c({text:e,checkedAt:a}){return t("p",{class:"empty nothing",children:t("span",{children:[t(i,{state:"ok"})," ",e," ",a===void 0?"No backend was checked yet.":t("span",{title:o(a),children:["Last checked ",n(a),"."]})]})})}export{c as N};
