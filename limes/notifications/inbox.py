@@ -22,12 +22,15 @@ from limes.requests.rules import EventKind
 class InboxEvent(enum.StrEnum):
     """What a requester wants to know of."""
 
+    CONFIRMED = EventKind.CONFIRMED
     APPROVED = EventKind.APPROVED
     PARTLY_APPROVED = EventKind.PARTLY_APPROVED
     REJECTED = EventKind.REJECTED
     EXPIRED = EventKind.EXPIRED
     PASSED_ON = EventKind.PASSED_ON
     RETURNED = EventKind.RETURNED
+    WITHDRAWN = EventKind.WITHDRAWN
+    SUPERSEDED = EventKind.SUPERSEDED
     COMMENT = EventKind.COMMENT
 
 

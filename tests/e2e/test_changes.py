@@ -1,5 +1,8 @@
 """What changed yesterday or today, and by whom: in the cloud, a domain and a project."""
 
+from collections.abc import Iterator
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
@@ -9,15 +12,16 @@ from tests.e2e.cloud import ACME, CLOUD_ADMIN, SHOP, SHOP_ADMIN, DashboardCloud
 PROJECT = f"/v1/domains/{ACME}/projects/{SHOP}"
 
 
-def lower(cloud: DashboardCloud) -> int:
-    """Lowers the quota of cores by one, and returns what it was."""
-    before = int(cloud.resource(PROJECT)["quota"])
-    cloud.put_quota(PROJECT, compute={"cores": before - 1})
-    return before
+@pytest.fixture
+def before(cloud: DashboardCloud) -> Iterator[int]:
+    """The quota of cores, which is lowered by one meanwhile: others have the same cloud."""
+    quota = int(cloud.resource(PROJECT)["quota"])
+    cloud.put_quota(PROJECT, compute={"cores": quota - 1})
+    yield quota
+    cloud.put_quota(PROJECT, compute={"cores": quota})
 
 
-def test_what_changed_and_by_whom_in_two_clicks(open_as: OpenPage, cloud: DashboardCloud) -> None:
-    before = lower(cloud)
+def test_what_changed_and_by_whom_in_two_clicks(open_as: OpenPage, before: int) -> None:
     page = open_as(SHOP_ADMIN)
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Changes").click()
     row = page.get_by_role("row").filter(
@@ -35,8 +39,7 @@ def test_what_changed_and_by_whom_in_two_clicks(open_as: OpenPage, cloud: Dashbo
     expect(page.get_by_text("Nothing was changed in this time, as far as the filters go.")).to_be_visible()
 
 
-def test_a_cloud_admin_goes_from_the_cloud_to_a_person(open_as: OpenPage, cloud: DashboardCloud) -> None:
-    before = lower(cloud)
+def test_a_cloud_admin_goes_from_the_cloud_to_a_person(open_as: OpenPage, before: int) -> None:
     page = open_as(CLOUD_ADMIN)
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Changes").first.click()
     row = page.get_by_role("row").filter(has_text=f"from {before} to {before - 1}").first

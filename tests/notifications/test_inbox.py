@@ -61,7 +61,7 @@ def test_all_that_can_happen_to_a_request(world: World) -> None:
     act(world, "germany", above.json["quota_request"]["id"], "reject", "cloud-admin", reason="no")
     withdrawn = asked(world, "berlin", volume={"capacity": 900})
     act(world, "berlin", withdrawn, "withdraw", "germany-admin")
-    assert kinds(world) == ["returned", "passed_on", "approved", "partly_approved"]
+    assert kinds(world) == ["withdrawn", "returned", "passed_on", "approved", "partly_approved"]
     (own,) = inbox(world, "germany-admin")["items"]
     assert (own["kind"], "project" in own) == ("rejected", False), "of the domain's own request"
 
@@ -109,3 +109,11 @@ def test_a_long_inbox_costs_no_more_queries(world: World) -> None:
 def test_what_is_refused(world: World, body: Any) -> None:
     assert world.request("PUT", PATH, "berlin-admin", json=body).status_code == 400
     assert inbox(world)["seen_at"] is None
+
+
+def test_members_learn_what_became_of_their_proposals(world: World) -> None:
+    first, second = (asked(world, "berlin", "berlin-member", compute={"cores": cores}) for cores in (40, 41))
+    act(world, "berlin", second, "confirm", "berlin-admin")
+    act(world, "berlin", second, "withdraw", "berlin-admin")
+    assert kinds(world, "berlin-member") == ["withdrawn", "confirmed"]
+    assert {each["quota_request"] for each in inbox(world, "berlin-member")["items"]} == {second}, first

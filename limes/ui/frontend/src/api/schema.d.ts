@@ -738,7 +738,7 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             at: number;
             /** @enum {string} */
-            kind: "approved" | "partly_approved" | "rejected" | "expired" | "passed_on" | "returned" | "comment";
+            kind: "confirmed" | "approved" | "partly_approved" | "rejected" | "expired" | "passed_on" | "returned" | "withdrawn" | "superseded" | "comment";
             /** @description may be empty */
             text: string;
             author: components["schemas"]["Initiator"];

@@ -4,12 +4,15 @@ import { listPath } from "../requests/words";
 import { counted } from "../lib/words";
 
 const DECISIONS: Record<InboxItem["kind"], string> = {
+  confirmed: "was confirmed, and waits for a decision",
   approved: "was approved",
   partly_approved: "was approved in part",
   rejected: "was rejected",
   expired: "has expired",
   passed_on: "was passed on to the cloud admins",
   returned: "was given back by the cloud admins, and is open",
+  withdrawn: "was withdrawn",
+  superseded: "was replaced",
   comment: "was commented on",
 };
 
@@ -37,6 +40,8 @@ const KINDS: Record<string, string> = {
   temporary_quota_waits: "A planned raise of quota waits",
   temporary_quota_ends: "Quota for a time ends soon",
   temporary_quota_ended: "Quota for a time has ended",
+  request_proposed: "A member of the project proposes a request",
+  request_confirmed: "Your proposal was confirmed",
   request_opened: "Somebody asks for more quota",
   request_decided: "Your request was decided on",
   request_passed_on: "Your request was passed on",
