@@ -12,6 +12,7 @@ import hmac
 import secrets
 import threading
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import falcon
@@ -25,6 +26,8 @@ GOOD_FOR = 600
 """Seconds: the time to sign in at the provider."""
 _KEPT_FOR = 3600
 """Seconds, so that an answer that comes too late is told from one to a question that was never asked."""
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -69,7 +72,9 @@ class Attempts:
                 "Limes: this is not the answer to a sign-in that was started in this browser, or it was used already;"
                 " sign in again"
             )
-        resp.set_cookie(_name(req), "", path="/", max_age=0, secure=req.forwarded_scheme == "https", same_site="Strict")
+        # not `unset_cookie`: with its prefix, browsers take it only with `Secure`, even to drop it
+        is_secure = req.forwarded_scheme == "https"
+        resp.set_cookie(_name(req), "", expires=_LONG_AGO, path="/", secure=is_secure, same_site="Strict")
         payload, _, signature = cookie.partition(".")
         if not cookie.isascii() or not hmac.compare_digest(signature, self._sign("cookie", payload)):
             raise Unauthorized("Limes: the cookie of this sign-in is forged, or of another Limes; sign in again")

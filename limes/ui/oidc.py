@@ -26,6 +26,9 @@ _KEPT_FOR = 3600.0
 """Seconds for which a discovery document is not asked for again."""
 _LEEWAY = 60.0
 """Seconds by which the provider's clock may differ."""
+_AT_ONCE, _PATIENCE = 2, 2.0
+"""Requests of a worker that may wait for a provider at a time, and seconds in which others wait for that. A provider
+that hangs takes no more of the places that there are for all who wait, such as for Keystone."""
 _BUSY = ("temporarily_unavailable", "server_error")
 _USERS = ("access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required")
 
@@ -76,6 +79,7 @@ class OidcClient:
         self._known: tuple[float, Discovery] | None = None
         """Until when it counts, by the monotonic clock."""
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(_AT_ONCE)
 
     def discover(self) -> Discovery:
         """Raises `Unavailable` if the provider does not answer, or with something else than what was configured."""
@@ -197,15 +201,19 @@ class OidcClient:
     def _ask(self, method: str, url: str, **options: Any) -> requests.Response:
         # log=False: keystoneauth would write headers and bodies at DEBUG
         options |= {"authenticated": False, "raise_exc": False, "log": False, "headers": {"Accept": "application/json"}}
+        if not self._places.acquire(timeout=_PATIENCE):
+            raise Unavailable(f"{self._whose} is slow, and too many sign-ins wait for it; try again later")
         try:
             with self._gate.admit():
                 answer: requests.Response = self._session.request(url, method, **options)
         except Unavailable:
-            raise Unavailable("Limes: too many sign-ins wait just now; try again later") from None
+            raise Unavailable("Limes: too many requests wait just now; try again later") from None
         except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
             raise self._unavailable(reason_of(error)) from None
         else:
             return answer
+        finally:
+            self._places.release()
 
     def _unavailable(self, problem: str) -> Unavailable:
         log.error("sign-in: %s (%s): %s", self._whose, self._provider.issuer, problem)

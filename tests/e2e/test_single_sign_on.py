@@ -183,6 +183,35 @@ def test_who_has_no_role(page: Page) -> None:
 
 
 @pytest.mark.long
+def test_without_passwords(new_cloud: NewCloud, browser: Browser, keystone: RealKeystone) -> None:
+    port = free_port()
+    url = f"http://localhost:{port}"
+    provider = {"type": "websso", "id": "school", "label": "University", "protocol": "openid"}
+    with new_cloud(
+        port=port,
+        discovery={"method": "list", "only_domains": "north"},
+        identity={"method": "keystone", "keystone": keystone.credentials("limes")},
+        ui={"url": url, "sign_in_with": [provider], "password_sign_in": False},
+    ) as made:
+        made.start(fill=False)
+        with watched_page(browser, made.url) as watched:
+            page = watched.page
+            page.goto("/ui")
+            expect(page.get_by_role("button", name="Sign in with University")).to_be_visible()
+            expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_hidden()
+            page.get_by_text("Other ways to sign in").click()
+            expect(page.get_by_role("radio")).to_have_count(2)
+            assert violations(page) == []
+            page.get_by_role("button", name="Sign in with University").click()
+            text = f"Limes: single sign-on works at {url}/ui, not at other addresses; sign in there"
+            expect(page.get_by_role("alert")).to_have_text(text)
+            page.get_by_role("radio", name="Token").check()
+            page.get_by_label("Token", exact=True).last.fill(keystone.domain_token("north-admin", "north"))
+            page.get_by_role("button", name="Sign in", exact=True).click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("north domain")
+
+
+@pytest.mark.long
 def test_whom_keystone_does_not_know(page: Page) -> None:
     _sign_in(page, "stranger")
     _expect_refusal(page, re.compile("^Keystone does not accept you: the mapping of acme/openid has no rule"))

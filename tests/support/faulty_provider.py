@@ -26,6 +26,8 @@ class FaultyProvider:
     """What differs from good claims in an id_token. A good nonce is for the test to put there."""
     token: tuple[int, Any] | None = None
     """Status and body instead of good tokens."""
+    hang: threading.Event | None = None
+    """Requests wait until it is set."""
     asked: list[tuple[str, dict[str, str], str]] = field(default_factory=list)
     """Path, form and `Authorization` of every request."""
 
@@ -54,6 +56,8 @@ def faulty_provider() -> Iterator[FaultyProvider]:
             form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
             fields = {name: values[0] for name, values in form.items()}
             provider.asked.append((self.path, fields, self.headers.get("Authorization", "")))
+            if provider.hang is not None:
+                provider.hang.wait(30)
             status, document = provider.answer(self.path)
             body = document if isinstance(document, bytes) else json.dumps(document).encode()
             self.send_response(status)
@@ -73,5 +77,7 @@ def faulty_provider() -> Iterator[FaultyProvider]:
     try:
         yield provider
     finally:
+        if provider.hang is not None:
+            provider.hang.set()
         server.shutdown()
         server.server_close()

@@ -2,7 +2,10 @@
 
 import base64
 import hashlib
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +13,7 @@ import pytest
 
 from tests.support.clock import FrozenClock
 from tests.support.faulty_provider import FaultyProvider, faulty_provider
+from tests.support.processes import eventually
 from tests.ui.conftest import OWN
 from tests.ui.provider_clients import COOKIE, KEYSTONE, URL, Browser
 
@@ -40,7 +44,7 @@ def test_there_and_back(browser: Browser, provider: FaultyProvider) -> None:
     assert (answer.status_code, answer.json["return_to"]) == (200, "/ui/domains/d?x=1")
     assert answer.json["session"]["user"]["name"] == "bert"
     assert answer.cookies["limes-session"].value == "ours|bert|bert|acme"
-    assert answer.cookies[COOKIE].value == ""
+    assert (answer.cookies[COOKIE].value, answer.cookies[COOKIE].expires) == ("", datetime(1970, 1, 1, tzinfo=UTC))
     path, form, authorization = provider.asked[-1]
     assert (path, form["code"], form["redirect_uri"], form["client_id"]) == (
         "/token",
@@ -287,6 +291,18 @@ def test_a_provider_that_says_something_else(
 def test_a_provider_that_is_down(clock: FrozenClock) -> None:
     answer = Browser(FaultyProvider("http://127.0.0.1:9"), clock).begin()
     assert (answer.status_code, answer.text) == (503, "the provider Acme cannot be asked: connection refused\n")
+
+
+def test_a_provider_that_hangs_keeps_few_threads(browser: Browser, provider: FaultyProvider) -> None:
+    provider.hang = threading.Event()
+    with ThreadPoolExecutor(2) as threads:
+        waiting = [threads.submit(browser.begin) for _ in range(2)]
+        eventually("both wait", lambda: len(provider.asked) == 2)
+        answer = browser.begin()
+        provider.hang.set()
+        assert [each.result().status_code for each in waiting] == [200, 200]
+    text = "the provider Acme is slow, and too many sign-ins wait for it; try again later\n"
+    assert (answer.status_code, answer.text) == (503, text)
 
 
 def test_its_discovery_document_is_kept_for_an_hour(
