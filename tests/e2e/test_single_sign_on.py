@@ -139,6 +139,7 @@ def _expect_refusal(page: Page, text: str | re.Pattern[str]) -> None:
 
 @pytest.mark.parametrize("label", ["Acme", "University"])
 def test_there_and_back(page: Page, cloud: Cloud, label: str) -> None:
+    """Takes long: pages of three servers, one after the other."""
     expect(page.get_by_role("button", name=f"Sign in with {label}")).to_be_visible()
     assert violations(page) == []
     page.goto("/ui/usage?days=7")
