@@ -63,7 +63,7 @@ def _replace(limes: Limes, place: Place, url: str, host: str) -> tuple[Webhook, 
     secret, author = limes.ids.token(), limes.initiator
     new = Webhook(url, limes.now(), author.id, author.name, None, None, "")
     _delete(limes.engine, project.id)
-    _insert(limes.engine, [_NewWebhook(project.id, secret, *new)])
+    _insert(limes.engine, [(project.id, secret, *new)])
     _record(limes, project, int(before is not None), 1, host)
     return new, secret
 
@@ -105,19 +105,9 @@ _add_history = query.Insert(
 )
 
 
-class _NewWebhook(NamedTuple):
-    project_id: int
-    secret: str
-    url: str
-    set_at: float
-    author_id: str
-    author_name: str
-    delivered_at: float | None
-    failed_at: float | None
-    error: str
-
-
-_insert = query.Insert(_NewWebhook, _HOOK)
+_insert = query.Insert(
+    tuple[int, str, str, float, str, str, float | None, float | None, str], _HOOK, _HOOK.project, _HOOK.secret, *_SHOWN
+)
 
 
 @query.exists
