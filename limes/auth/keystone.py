@@ -12,8 +12,7 @@ from typing import Any
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
-from limes.auth import session, tokens
-from limes.auth.context import Identity
+from limes.auth import context, session, tokens
 from limes.kernel.errors import BackendError, Unauthorized, Unavailable
 from limes.kernel.system import Clock
 
@@ -62,7 +61,7 @@ class KeystoneAuthenticator:
     def challenge(self) -> str:
         return self._challenge
 
-    def authenticate(self, environ: Mapping[str, Any]) -> Identity:
+    def authenticate(self, environ: Mapping[str, Any]) -> context.Identity:
         """See `Authenticator`. A service token that comes along must be good; then the user's may have expired."""
         token = token_in(environ)
         if token is None:
@@ -74,7 +73,7 @@ class KeystoneAuthenticator:
             raise Unauthorized("the service token is not one of a service")
         return self._identity(token, allow_expired=True)
 
-    def _identity(self, token: str, allow_expired: bool = False) -> Identity:
+    def _identity(self, token: str, allow_expired: bool = False) -> context.Identity:
         key = tokens.cache_key(token, "expired" if allow_expired else "")
         identity = self._cache.get(key, lambda: self._ask(token, allow_expired))
         if identity is None:
@@ -109,14 +108,14 @@ class KeystoneAuthenticator:
         return Unavailable("Keystone cannot be asked about the token; try again later")
 
 
-def identity_from_body(body: Any) -> Identity:
+def identity_from_body(body: Any) -> context.Identity:
     """Returns the identity in a token body. Raises `ValueError` when it is not one."""
     try:
         token: Mapping[str, Any] = body["token"]
         user, project = token["user"], token.get("project") or {}
         domain, application = token.get("domain") or {}, token.get("application_credential") or {}
         expires_at = datetime.fromisoformat(token["expires_at"])
-        return Identity(
+        return context.Identity(
             user_id=_text(user["id"]),
             user_name=_text(user.get("name", "")),
             user_domain_id=_nested(user, "id"),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from limes.app.context import Limes
+from limes.catalog import catalog
 from limes.catalog import queries as catalog_queries
-from limes.catalog.catalog import Ref
 from limes.commitments import create, queries, reshaping, rules, store
 from limes.commitments.commitment import Commitment, canonical_duration, hand_over, offer, withdraw
 from limes.commitments.reshaping import split
@@ -22,7 +22,7 @@ from limes.projects.scope import find_project
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    target: Ref
+    target: catalog.Ref
     source_amount: int
     target_amount: int
 
@@ -88,7 +88,7 @@ def change_duration(limes: Limes, domain_uuid: str, project_uuid: str, id_: int,
     return store.view(limes, changed)
 
 
-def find_conversions(limes: Limes, source: Ref) -> dict[Ref, Rate]:
+def find_conversions(limes: Limes, source: catalog.Ref) -> dict[catalog.Ref, Rate]:
     """Returns what commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
     rules.committable_resource(source, limes.catalog)
     rates = conversion_rates(limes.settings.commitments.conversions, source)
@@ -127,7 +127,7 @@ def convert_commitment(
     return create.with_warnings(limes, store.view(limes, queries.find(limes.engine, successors[0].id) or successors[0]))
 
 
-def _check(limes: Limes, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
+def _check(limes: Limes, commitment: Commitment, source: catalog.Ref, wanted: Conversion, now: float) -> None:
     """Raises `Unprocessable` if the target does not accept it, or the amounts do not fit the rate."""
     rate = conversion_rates(limes.settings.commitments.conversions, source).get(wanted.target)
     if rate is None:

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from limes.api.bodies import StrictBody
 from limes.api.call import Call
 from limes.kernel.validation.shape import Shape
-from limes.labels import labels
-from limes.labels.rules import Labels
+from limes.labels import labels, rules
 from limes.projects.scope import find
 from limes.web.call import Answer
 
@@ -14,13 +13,13 @@ from limes.web.call import Answer
 class LabelsBody(StrictBody):
     """All labels that a project shall have."""
 
-    labels: Labels
+    labels: rules.Labels
 
 
 class LabelsAnswer(Shape):
     """The labels of a project, sorted by key."""
 
-    labels: Labels
+    labels: rules.Labels
 
 
 def show_labels(call: Call) -> Answer:

@@ -10,29 +10,26 @@ from typing import NamedTuple
 from peewee import fn
 
 from limes.app.context import Limes
-from limes.db import query
-from limes.db.compiled import lock_but_not_key
+from limes.db import compiled, query, transactions
 from limes.db.engine import Engine
-from limes.db.transactions import atomic, snapshot
 from limes.kernel.errors import NotFound, Unprocessable
 from limes.labels import rules
 from limes.labels.models import ProjectLabel
 from limes.labels.rules import Wanted
+from limes.projects import queries, scope
 from limes.projects.models import Domain, Project
-from limes.projects.queries import PROJECT_COLUMNS, ProjectRow
-from limes.projects.scope import Place, find_project
 
 
-@snapshot
-def labels_of(limes: Limes, place: Place) -> dict[str, str]:
+@transactions.snapshot
+def labels_of(limes: Limes, place: scope.Place) -> dict[str, str]:
     """Returns the labels of a project. Raises `NotFound`."""
-    return _labels_of(limes.engine, find_project(limes.engine, *place).id)
+    return _labels_of(limes.engine, scope.find_project(limes.engine, *place).id)
 
 
-@atomic
-def replace_labels(limes: Limes, place: Place, labels: Mapping[str, str]) -> None:
+@transactions.atomic
+def replace_labels(limes: Limes, place: scope.Place, labels: Mapping[str, str]) -> None:
     """Gives a project these labels, and no others. Raises `NotFound`, and `Unprocessable` for what cannot be."""
-    project = find_project(limes.engine, *place)
+    project = scope.find_project(limes.engine, *place)
     if problems := rules.problems(labels):
         raise Unprocessable("\n".join(problems))
     if not _lock_project(limes.engine, project.id):
@@ -59,7 +56,7 @@ def _labels_of(project_id: int) -> query.Node:
 @query.exists
 def _lock_project(project_id: int) -> query.Node:
     """Until the transaction ends, nobody else writes labels of the project. Whether it is there still."""
-    return lock_but_not_key(Project.select(Project.id).where(Project.id == project_id))
+    return compiled.lock_but_not_key(Project.select(Project.id).where(Project.id == project_id))
 
 
 @query.writes
@@ -72,12 +69,14 @@ _insert = query.Insert(_LabelRow, ProjectLabel)
 
 def projects_with(
     engine: Engine, domain_uuid: str, wanted: Collection[Wanted], limit: int | None = None, marker: str = ""
-) -> list[ProjectRow]:
+) -> list[queries.ProjectRow]:
     """Returns the projects of a domain that have all of these labels, or a `Page` of them, in the order of their
     UUIDs."""
-    projects = Project.select(*PROJECT_COLUMNS).join(Domain).where(Domain.uuid == domain_uuid, Project.uuid > marker)
+    projects = (
+        Project.select(*queries.PROJECT_COLUMNS).join(Domain).where(Domain.uuid == domain_uuid, Project.uuid > marker)
+    )
     for each in wanted:
         row = ProjectLabel.alias()
         labels = row.select(row.project).where(row.project == Project.id, row.key == each.key)
         projects = projects.where(fn.EXISTS(labels if each.value is None else labels.where(row.value == each.value)))
-    return engine.all(projects.order_by(Project.uuid).limit(limit), ProjectRow)
+    return engine.all(projects.order_by(Project.uuid).limit(limit), queries.ProjectRow)

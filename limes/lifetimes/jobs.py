@@ -3,15 +3,13 @@
 from functools import partial
 
 from limes.app.context import Limes
-from limes.lifetimes.record import clean_up_lifetimes, record_lifetimes
-from limes.lifetimes.rules import followed_resources
-from limes.projects.claims import PeriodicJob
-from limes.projects.scrapes import Listener
+from limes.lifetimes import record, rules
+from limes.projects import claims, scrapes
 
 JOBS = (
-    PeriodicJob(
+    claims.PeriodicJob(
         "lifetimes",
-        clean_up_lifetimes,
+        record.clean_up_lifetimes,
         lambda limes: 3600.0,
         "limes_lifetime_runs",
         "Runs of the job that deletes old lifetimes of subresources",
@@ -19,9 +17,10 @@ JOBS = (
 )
 
 
-def _recording(limes: Limes) -> Listener:
+def _recording(limes: Limes) -> scrapes.Listener:
     return partial(
-        record_lifetimes, of=followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources)
+        record.record_lifetimes,
+        of=rules.followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources),
     )
 
 

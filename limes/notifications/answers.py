@@ -6,9 +6,8 @@ from pydantic import Field
 
 from limes.api.answers import Count, Initiator, Link, Named, initiator
 from limes.kernel.validation.shape import Shape, Time, one_of, seconds
-from limes.notifications import project_webhooks
+from limes.notifications import project_webhooks, recipients
 from limes.notifications.inbox import Inbox, InboxEvent, InboxRow
-from limes.notifications.recipients import MailChoices
 
 
 class MailKind(Shape):
@@ -32,7 +31,7 @@ class MailSettingsAnswer(Shape):
     mail_settings: MailSettings
 
 
-def render_mail_settings(choices: MailChoices) -> MailSettingsAnswer:
+def render_mail_settings(choices: recipients.MailChoices) -> MailSettingsAnswer:
     kinds = [MailKind(kind=kind, sent=is_sent) for kind, is_sent in choices.kinds.items()]
     return MailSettingsAnswer(mail_settings=MailSettings(address=choices.address, sent=choices.is_sent, kinds=kinds))
 

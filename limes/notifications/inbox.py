@@ -10,9 +10,7 @@ from typing import NamedTuple
 from peewee import EXCLUDED, JOIN, fn
 
 from limes.app.context import Limes
-from limes.db import query
-from limes.db.compiled import Select
-from limes.db.transactions import atomic, snapshot
+from limes.db import compiled, query, transactions
 from limes.notifications.models import InboxSeen
 from limes.projects.models import Domain, Project
 from limes.requests.models import QuotaRequest, QuotaRequestEvent
@@ -58,7 +56,7 @@ class Inbox:
     items: list[InboxRow]
 
 
-@snapshot
+@transactions.snapshot
 def show_inbox(limes: Limes, user_id: str, before: int, limit: int) -> Inbox:
     """Returns at most `limit` items with a number below `before`, the newest first. Three queries, however many there
     are."""
@@ -68,7 +66,7 @@ def show_inbox(limes: Limes, user_id: str, before: int, limit: int) -> Inbox:
     return Inbox(seen_at, unread, _page(limes.engine, user_id, before, limit))
 
 
-@atomic
+@transactions.atomic
 def mark_seen(limes: Limes, user_id: str, seen_at: int) -> None:
     """The user has seen what came until then. What was seen stays seen, and what is yet to come is not."""
     _see(limes.engine, user_id, min(seen_at, int(limes.now())))
@@ -91,7 +89,7 @@ def _see(user_id: str, seen_at: float) -> query.Node:
     return insert.on_conflict(conflict_target=[InboxSeen.user_id], preserve=[InboxSeen.seen_at], where=is_later)
 
 
-def _of(found: Select, user_id: str) -> Select:
+def _of(found: compiled.Select, user_id: str) -> compiled.Select:
     """Restricts events of requests to those that the requester wants to know of: what others have done."""
     is_news = (_EVENT.kind.in_([kind.value for kind in InboxEvent]), _EVENT.author_id != user_id)
     return found.join(QuotaRequest).where(QuotaRequest.requester_id == user_id, *is_news)

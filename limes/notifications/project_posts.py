@@ -17,9 +17,8 @@ from limes.app.context import Limes
 from limes.audit.sinks import Delivery, OutgoingEvent, sign
 from limes.kernel.errors import LimesError, Unprocessable
 from limes.kernel.outgoing import AnswerLimits, PinnedSession
-from limes.notifications import project_webhooks, targets
+from limes.notifications import project_webhooks, rules, targets
 from limes.notifications.project_webhooks import Receiver
-from limes.notifications.rules import PREFIX, PROJECTS
 
 _LIMITS = AnswerLimits(max_transferred=64 * 1024, max_size=64 * 1024)
 
@@ -46,7 +45,7 @@ class ProjectPosts:
 
     limes: Limes
     resolve: targets.Resolve = field(default_factory=targets.Resolver)
-    name: str = PREFIX + PROJECTS
+    name: str = rules.PREFIX + rules.PROJECTS
 
     def try_out(self) -> str | None:
         """See `Sink`: there is no single receiver."""

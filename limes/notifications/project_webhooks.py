@@ -9,12 +9,9 @@ from typing import NamedTuple
 
 from limes.app.context import Limes
 from limes.audit.events import Reason
-from limes.db import query
-from limes.db.compiled import any_of, lock_but_not_key
-from limes.db.transactions import atomic, snapshot
+from limes.db import compiled, query, transactions
 from limes.kernel.errors import NotFound
-from limes.notifications import targets
-from limes.notifications.models import ProjectWebhook
+from limes.notifications import models, targets
 from limes.projects.models import Project
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place, find_project
@@ -42,7 +39,7 @@ def require_feature(limes: Limes) -> None:
         raise NotFound("projects of this Limes have no webhooks: its operators have allowed no hosts for them")
 
 
-@snapshot
+@transactions.snapshot
 def show_webhook(limes: Limes, place: Place) -> Webhook | None:
     """Raises `NotFound`."""
     return _webhook(limes.engine, find_project(limes.engine, *place).id)
@@ -56,7 +53,7 @@ def set_webhook(limes: Limes, place: Place, url: str, resolve: targets.Resolve) 
     return _replace(limes, place, url, target.host)
 
 
-@atomic
+@transactions.atomic
 def _replace(limes: Limes, place: Place, url: str, host: str) -> tuple[Webhook, str]:
     project = _locked(limes, place)
     before = _webhook(limes.engine, project.id)
@@ -68,7 +65,7 @@ def _replace(limes: Limes, place: Place, url: str, host: str) -> tuple[Webhook, 
     return new, secret
 
 
-@atomic
+@transactions.atomic
 def remove_webhook(limes: Limes, place: Place) -> None:
     """Raises `NotFound`, also if there is none."""
     project = _locked(limes, place)
@@ -94,7 +91,7 @@ def _record(limes: Limes, project: ProjectRow, old: int, new: int, host: str) ->
 
 # -- SQL ---------------------------------------------------------------------------------------------------------------
 
-_HOOK, _HISTORY = ProjectWebhook, QuotaHistory
+_HOOK, _HISTORY = models.ProjectWebhook, QuotaHistory
 _SHOWN = tuple(getattr(_HOOK, name) for name in Webhook._fields)
 _add_history = query.Insert(
     tuple[float, str, str, str, str, str, int, int, str, str, str, str, str],
@@ -112,7 +109,7 @@ _insert = query.Insert(
 
 @query.exists
 def _lock_project(project_id: int) -> query.Node:
-    return lock_but_not_key(Project.select(Project.id).where(Project.id == project_id))
+    return compiled.lock_but_not_key(Project.select(Project.id).where(Project.id == project_id))
 
 
 @query.first(Webhook)
@@ -139,7 +136,7 @@ class Receiver(NamedTuple):
 @query.keyed(str, "project_uuid", Receiver, skip_empty="uuids")
 def receivers(uuids: Collection[str]) -> query.Node:
     found = _HOOK.select(Project.uuid, _HOOK.project, _HOOK.url, _HOOK.secret, _HOOK.set_at)
-    return found.join(Project).where(any_of(Project.uuid, uuids))
+    return found.join(Project).where(compiled.any_of(Project.uuid, uuids))
 
 
 @query.writes

@@ -12,9 +12,8 @@ from limes.catalog.models import Job
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, distinct, first_value, mapping, rows, tuples, writes, writes_for
-from limes.notifications import models
+from limes.notifications import models, rules
 from limes.notifications.models import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
-from limes.notifications.rules import Key
 from limes.projects.models import Domain, Project
 
 _CHUNK = 200
@@ -284,7 +283,7 @@ def _delete(kind: str, subjects: Collection[str]) -> Node:
     return NotificationState.delete().where(NotificationState.kind == kind, any_of(NotificationState.subject, subjects))
 
 
-def change_states(engine: Engine, ended: Collection[Key], told: Mapping[Key, int]) -> None:
+def change_states(engine: Engine, ended: Collection[rules.Key], told: Mapping[rules.Key, int]) -> None:
     """Forgets what has ended, and remembers what is notified now."""
     subjects: dict[str, list[str]] = {}
     for kind, subject in [*ended, *told]:

@@ -1,8 +1,7 @@
 """Requests about what one is told, and how."""
 
+from limes.api import levels, policy
 from limes.api.call import GET, POST, PUT, Operation
-from limes.api.levels import PROJECT
-from limes.api.policy import rules
 from limes.notifications import answers, bodies, handlers
 from limes.notifications.mail import mailer
 from limes.web.call import Html
@@ -25,9 +24,9 @@ SECTIONS = {
         ),
         "/v1/inbox": GET(handlers.show_inbox, "user:inbox", _INBOX, parameters=(handlers.LIMIT, handlers.MARKER))
         | PUT(handlers.mark_inbox, "user:inbox", _INBOX, body=bodies.InboxSeenBody),
-        f"{PROJECT}/my-threshold": GET(handlers.show_my_threshold, "project:show", _THRESHOLD, (404, 503))
+        f"{levels.PROJECT}/my-threshold": GET(handlers.show_my_threshold, "project:show", _THRESHOLD, (404, 503))
         | PUT(handlers.set_my_threshold, "project:show", _THRESHOLD, (404, 409, 422, 503), body=bodies.MyThresholdBody),
-        f"{PROJECT}/webhook": GET(handlers.show_webhook, _WEBHOOK_RULE, _WEBHOOK, (404,))
+        f"{levels.PROJECT}/webhook": GET(handlers.show_webhook, _WEBHOOK_RULE, _WEBHOOK, (404,))
         | PUT(handlers.set_webhook, _WEBHOOK_RULE, _WEBHOOK, (404, 422), body=bodies.WebhookBody)
         | {"DELETE": Operation(handlers.remove_webhook, _WEBHOOK_RULE, {204: None}, (404,))},
         mailer.PATH: GET(
@@ -45,10 +44,10 @@ SECTIONS = {
 }
 
 RULES = (
-    *rules(
+    *policy.rules(
         "user",
         mail_settings=("@", "See and choose which mails Limes sends to the token's user."),
         inbox=("@", "See what was decided on the requests for quota of the token's user."),
     ),
-    *rules("project", set_webhook=("project_editor", "See, set and remove a project's own webhook.")),
+    *policy.rules("project", set_webhook=("project_editor", "See, set and remove a project's own webhook.")),
 )

@@ -10,14 +10,9 @@ from typing import NamedTuple
 from peewee import Case
 
 from limes.app.context import Limes
-from limes.db import query
-from limes.db.compiled import any_of
-from limes.db.transactions import atomic, snapshot
+from limes.db import compiled, query, transactions
 from limes.kernel import errors
-from limes.notifications import rules
-from limes.notifications.alerts import UsageThresholds
-from limes.notifications.models import OwnThreshold
-from limes.notifications.recipients import MailPreferences
+from limes.notifications import alerts, models, recipients, rules
 from limes.projects import scope
 from limes.projects.models import Domain, Project, ProjectResource
 from limes.projects.scope import Place
@@ -30,14 +25,14 @@ class MyThreshold(NamedTuple):
     """Where mails go to; None: nowhere."""
 
 
-def show_threshold(limes: Limes, place: Place, user_id: str, mails: MailPreferences | None) -> MyThreshold:
+def show_threshold(limes: Limes, place: Place, user_id: str, mails: recipients.MailPreferences | None) -> MyThreshold:
     """Raises `NotFound`, and `Unavailable` if Keystone does not answer."""
     percent = _read(limes, place, user_id)
     return MyThreshold(percent, mails.address_of(user_id) if mails else None)
 
 
 def change_threshold(
-    limes: Limes, place: Place, user_id: str, percent: int | None, mails: MailPreferences | None
+    limes: Limes, place: Place, user_id: str, percent: int | None, mails: recipients.MailPreferences | None
 ) -> MyThreshold:
     """Sets or removes the threshold of a user. Raises `NotFound`, `Unprocessable` for what is no percentage, `Conflict`
     if no mail could be sent, and `Unavailable`."""
@@ -58,12 +53,12 @@ def change_threshold(
     return MyThreshold(percent, address)
 
 
-@snapshot
+@transactions.snapshot
 def _read(limes: Limes, place: Place, user_id: str) -> int | None:
     return _percent(limes.engine, user_id, scope.find_project(limes.engine, *place).id)
 
 
-@atomic
+@transactions.atomic
 def _change(limes: Limes, place: Place, user_id: str, percent: int | None) -> None:
     project_id = scope.find_project(limes.engine, *place).id
     if percent is None:
@@ -74,7 +69,7 @@ def _change(limes: Limes, place: Place, user_id: str, percent: int | None) -> No
 
 # -- SQL ---------------------------------------------------------------------------------------------------------------
 
-_OWN = OwnThreshold
+_OWN = models.OwnThreshold
 
 
 @query.first_value(int)
@@ -108,7 +103,7 @@ class ExceededRow(NamedTuple):
         return self.usage * 100 > self.quota * self.percent
 
     def is_near(self, hysteresis: int) -> bool:
-        return self.usage * 100 > self.quota * UsageThresholds(self.percent).nearly(hysteresis)
+        return self.usage * 100 > self.quota * alerts.UsageThresholds(self.percent).nearly(hysteresis)
 
 
 @scope.placed(ExceededRow, str, int, int, int, int)
@@ -117,7 +112,11 @@ def exceeded(resources: Collection[int], hysteresis: int) -> query.Node:
     amounts may be very large."""
     row = ProjectResource
     least = Case(None, [(_OWN.percent > hysteresis, _OWN.percent - hysteresis)], 1)
-    is_wanted = (any_of(row.resource, resources), row.quota.is_null(False), row.usage * 100.0 > row.quota * 1.0 * least)
+    is_wanted = (
+        compiled.any_of(row.resource, resources),
+        row.quota.is_null(False),
+        row.usage * 100.0 > row.quota * 1.0 * least,
+    )
     columns = (*scope.PLACE, _OWN.user_id, _OWN.percent, row.resource, row.quota, row.usage)
     found = _OWN.select(*columns).join(Project).join(Domain).join_from(Project, row, on=(row.project == Project.id))
     return found.where(*is_wanted).order_by(_OWN.user_id, Project.uuid, row.resource)

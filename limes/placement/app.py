@@ -9,8 +9,7 @@ from limes.kernel.errors import BadRequest
 from limes.placement import call, errors, operation, routes
 from limes.placement import operation as microversion
 from limes.placement.settings import PlacementBounds, PlacementCorsSettings
-from limes.web import encoding, operational
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
+from limes.web import encoding, middleware, operational
 from limes.web.operation import Router, add_routes, public_paths
 
 _SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
@@ -99,16 +98,16 @@ def create_app(deps: call.PlacementCollaborators) -> falcon.App[Any, Any]:
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,
-            RequestIdMiddleware(deps.ids),
-            AccessLogMiddleware("placement", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
+            middleware.RequestIdMiddleware(deps.ids),
+            middleware.AccessLogMiddleware("placement", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
             encoding.CompressionMiddleware(is_on=settings.clients.compression),
             PrefixMiddleware(settings.prefix),
             CorsMiddleware(settings.cors),
             # upstream says `no-cache` from 1.15 on, and nothing before: its own test suite compares that
-            AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN, cache_control=None),
+            middleware.AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN, cache_control=None),
             MicroversionMiddleware(),
             HeadersMiddleware(settings.bounds),
-            connection_middleware(deps.engine, "placement", without=_WITHOUT_TOKEN),
+            middleware.connection_middleware(deps.engine, "placement", without=_WITHOUT_TOKEN),
         ],
         router=Router(),
     )

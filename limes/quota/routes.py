@@ -1,9 +1,7 @@
 """Requests that set and simulate quota."""
 
+from limes.api import call, levels, policy
 from limes.api import parameters as p
-from limes.api import policy
-from limes.api.call import POST, PUT
-from limes.api.levels import DOMAIN, PROJECT
 from limes.quota import answers, bodies
 from limes.quota import handlers as quota
 
@@ -12,7 +10,7 @@ _VERBS = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
     "domains": {
-        DOMAIN: PUT(
+        levels.DOMAIN: call.PUT(
             quota.set_domain_quotas,
             "domain:show",
             {202: str},
@@ -21,12 +19,12 @@ SECTIONS = {
             bodies.DomainQuotaBody,
             also=tuple(f"domain:{verb}" for verb in _VERBS),
         ),
-        f"{DOMAIN}/simulate-put": POST(
+        f"{levels.DOMAIN}/simulate-put": call.POST(
             quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), bodies.DomainQuotaBody
         ),
     },
     "projects": {
-        PROJECT: PUT(
+        levels.PROJECT: call.PUT(
             quota.set_project_quotas,
             "project:show",
             {202: str},
@@ -35,7 +33,7 @@ SECTIONS = {
             bodies.ProjectQuotaBody,
             also=tuple(f"project:{verb}" for verb in _VERBS),
         ),
-        f"{PROJECT}/simulate-put": POST(
+        f"{levels.PROJECT}/simulate-put": call.POST(
             quota.simulate_project_quotas,
             "project:show",
             _SIMULATED,

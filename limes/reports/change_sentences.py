@@ -7,8 +7,7 @@ from limes.catalog.catalog import Catalog, Ref
 from limes.kernel.calendar import render_time
 from limes.kernel.units import Unit
 from limes.quota.history import HistoryRow
-from limes.reports.change_queries import COMMITMENT, REQUEST, WEBHOOK
-from limes.reports.changes import Change
+from limes.reports import change_queries, changes
 
 _NUMBERS = {
     What.QUOTA: "quota",
@@ -45,15 +44,15 @@ _REQUESTS = {
 }
 
 
-def sentence(catalog: Catalog, change: Change) -> str:
+def sentence(catalog: Catalog, change: changes.Change) -> str:
     """Returns who or what did what, without the time and the cause: `alice raised the quota of compute/cores of project
     acme/shop from 20 to 40.`"""
     row = change.raw.row
-    if row.what == COMMITMENT:
+    if row.what == change_queries.COMMITMENT:
         text = _of_commitment(catalog, change)
-    elif row.what == REQUEST:
+    elif row.what == change_queries.REQUEST:
         text = _of_request(catalog, change)
-    elif row.what == WEBHOOK:
+    elif row.what == change_queries.WEBHOOK:
         text = (
             f"{_who(row)} {_of_webhook(row)} the webhook of {_place(change)}{f' to {row.detail}' if row.new else ''}."
         )
@@ -68,7 +67,7 @@ def _who(row: HistoryRow) -> str:
     )
 
 
-def _place(change: Change) -> str:
+def _place(change: changes.Change) -> str:
     row, domain = change.raw.row, change.domain_name or change.raw.row.domain_uuid
     return f"project {domain}/{change.project_name or row.project_uuid}" if row.project_uuid else f"domain {domain}"
 
@@ -96,7 +95,7 @@ def _amount(unit: Unit, value: int | None) -> str:
     return "not set" if value is None else "unlimited" if value < 0 else unit.render(value)
 
 
-def _of_commitment(catalog: Catalog, change: Change) -> str:
+def _of_commitment(catalog: Catalog, change: changes.Change) -> str:
     row, place, known = change.raw.row, _place(change), change.after or change.before or {}
     ref, az = (row.service_type, row.resource_name), known.get("availability_zone", "")
     amount = f"{_unit(catalog, ref).render(known.get('amount', 0))} {ref[0]}/{ref[1]}"
@@ -116,7 +115,7 @@ def _of_commitment(catalog: Catalog, change: Change) -> str:
     )
 
 
-def _of_request(catalog: Catalog, change: Change) -> str:
+def _of_request(catalog: Catalog, change: changes.Change) -> str:
     row, place = change.raw.row, _place(change)
     wanted = {(each.service_type, each.resource_name): each.wanted for each in change.amounts}
     granted = {(each.service_type, each.resource_name): each.granted or 0 for each in change.amounts}

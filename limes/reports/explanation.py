@@ -11,8 +11,7 @@ from limes.autogrow.advice import AutogrowAdvice, BoundSource
 from limes.catalog.catalog import Catalog
 from limes.kernel.validation.shape import Amount, Shape, one_of
 from limes.quota import hierarchy
-from limes.reports.change_answers import QuotaChange, render_quota_change
-from limes.reports.explain import Explanation as Explained
+from limes.reports import change_answers, explain
 
 
 class QuotaBound(Shape):
@@ -123,7 +122,7 @@ class Explanation(OfResource):
         Annotated[Autogrow, Field(description="of a project's quota that grows by itself, if `resource` is given")]
         | None
     ) = None
-    origin: QuotaChange | None = None
+    origin: change_answers.QuotaChange | None = None
 
 
 class ExplanationsAnswer(Shape):
@@ -132,7 +131,7 @@ class ExplanationsAnswer(Shape):
     explanations: list[Explanation]
 
 
-def render_explanation(catalog: Catalog, explanation: Explained, *, with_origin: bool) -> Explanation:
+def render_explanation(catalog: Catalog, explanation: explain.Explanation, *, with_origin: bool) -> Explanation:
     """`with_origin` says whether the caller may see who has set the quota."""
     rules, figures, temporary = explanation.rules, explanation.figures, explanation.temporary
     project = figures if isinstance(figures, hierarchy.ProjectFigures) else None
@@ -157,7 +156,7 @@ def render_explanation(catalog: Catalog, explanation: Explained, *, with_origin:
         max_acceptable_quota=_bound(explanation.bounds.maximum),
         warnings=[] if explanation.warning is None else [explanation.warning],
         growth=None if growth is None else render_autogrow(*growth),
-        origin=render_quota_change(catalog, origin) if with_origin and origin is not None else None,
+        origin=change_answers.render_quota_change(catalog, origin) if with_origin and origin is not None else None,
     )
 
 

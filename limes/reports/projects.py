@@ -11,8 +11,7 @@ from limes.catalog.catalog import Page, Ref, Selection
 from limes.catalog.queries import all_ids
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
-from limes.labels import labels
-from limes.labels.rules import Wanted
+from limes.labels import labels, rules
 from limes.projects import queries as projects
 from limes.projects import scope
 from limes.projects.queries import ProjectRow, these
@@ -69,7 +68,11 @@ class ProjectReport:
 
 @snapshot
 def report_projects_of_domain(
-    limes: Limes, domain_uuid: str, details: ProjectDetails, page: Page | None = None, wanted: Collection[Wanted] = ()
+    limes: Limes,
+    domain_uuid: str,
+    details: ProjectDetails,
+    page: Page | None = None,
+    wanted: Collection[rules.Wanted] = (),
 ) -> list[ProjectReport]:
     """Returns all projects of a domain that have these labels, or a page of them, in the order of their UUIDs. Raises
     `NotFound`."""

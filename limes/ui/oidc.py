@@ -13,8 +13,7 @@ import msgspec
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
-from limes.auth.session import reason_of
-from limes.auth.tokens import Gate
+from limes.auth import session, tokens
 from limes.kernel.errors import BackendError, Forbidden, Unauthorized, Unavailable
 from limes.kernel.outgoing import AnswerLimits, keystone_session
 from limes.kernel.system import Clock
@@ -62,7 +61,7 @@ class OidcClient:
     """Limes as a client of one provider. Errors say that they are the provider's. For many threads at once."""
 
     def __init__(
-        self, provider: SignInProvider, redirect_uri: str, limits: AnswerLimits, clock: Clock, gate: Gate
+        self, provider: SignInProvider, redirect_uri: str, limits: AnswerLimits, clock: Clock, gate: tokens.Gate
     ) -> None:
         """`gate` is for the threads that wait, whatever for."""
         self._gate = gate
@@ -209,7 +208,7 @@ class OidcClient:
         except Unavailable:
             raise Unavailable("Limes: too many requests wait just now; try again later") from None
         except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
-            raise self._unavailable(reason_of(error)) from None
+            raise self._unavailable(session.reason_of(error)) from None
         else:
             return answer
         finally:

@@ -11,12 +11,10 @@ import falcon
 
 from limes.auth.keystone import token_in
 from limes.kernel.errors import BadRequest, Forbidden, LimesError, StartupError
-from limes.ui.browser import SECURITY_HEADERS
+from limes.ui import browser, sign_in
 from limes.ui.session import ProviderEndpoint, ScopesEndpoint, SessionEndpoint
-from limes.ui.sign_in import MAX_BODY
 from limes.ui.single_sign_on import ANSWERS, SingleSignOn
-from limes.web import encoding, operational
-from limes.web.errors import PlainErrors, shortened
+from limes.web import encoding, errors, operational
 
 STATIC = Path(__file__).parent / "static"
 
@@ -112,7 +110,7 @@ class ArrivalEndpoint:
             found = {"provider": page, "token": self._token(req, page)}
         except LimesError as error:
             found = {"provider": page, "problem": str(error)}
-            resp.status = PlainErrors.statuses[type(error)]
+            resp.status = errors.PlainErrors.statuses[type(error)]
         content = html.escape(encoding.dump(found).decode())
         resp.content_type = falcon.MEDIA_HTML
         resp.data = b'%s<meta name="limes-sign-in" content="%s" /></head>%s' % (
@@ -125,10 +123,10 @@ class ArrivalEndpoint:
         expected, origin = self._single_sign_on.find(name).posts_from(), req.get_header("Origin")
         if origin is None or origin != expected:
             raise Forbidden(
-                f"Limes: a page of {shortened(origin or 'an unknown origin')} has posted this, and not Keystone"
+                f"Limes: a page of {errors.shortened(origin or 'an unknown origin')} has posted this, and not Keystone"
                 f"{f' ({expected})' if expected else ''}; sign in here"
             )
-        form = parse_qs(req.bounded_stream.read(MAX_BODY).decode("latin-1"))
+        form = parse_qs(req.bounded_stream.read(sign_in.MAX_BODY).decode("latin-1"))
         token = token_in({"token": form.get("token", [""])[0]}, "token")
         if token is None:
             raise BadRequest("Keystone: there is no token in its answer; sign in again")
@@ -149,5 +147,5 @@ def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> operational.M
             ("/ui/assets/{name}", AssetEndpoint()),
             ("/ui/{page:path}", page),
         ),
-        {**SECURITY_HEADERS, "cache-control": "no-store"},  # what may be kept says so itself
+        {**browser.SECURITY_HEADERS, "cache-control": "no-store"},  # what may be kept says so itself
     )

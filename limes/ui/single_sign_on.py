@@ -12,10 +12,8 @@ from urllib.parse import urlencode
 import falcon
 
 from limes.kernel.errors import BadRequest, NotFound, Unauthorized
+from limes.ui import browser, oidc, settings
 from limes.ui.attempts import Attempt, Attempts
-from limes.ui.browser import origin_of
-from limes.ui.oidc import OidcClient, Secrets
-from limes.ui.settings import SignInProvider
 from limes.ui.sign_in import Issued, ProviderAnswer
 
 ANSWERS = "/ui/sign-in"
@@ -69,14 +67,14 @@ class WebSso:
         return None
 
     def posts_from(self) -> str | None:
-        return origin_of(self.url)
+        return browser.origin_of(self.url)
 
 
 @dataclass(frozen=True, slots=True)
 class Oidc:
     """OpenID Connect. Keystone gets the provider's token."""
 
-    client: OidcClient
+    client: oidc.OidcClient
     keystone: FederatedKeystone
     identity_provider: str
     protocol: str
@@ -105,8 +103,8 @@ class Oidc:
         return None
 
     @staticmethod
-    def _secrets(attempts: Attempts, attempt: Attempt) -> Secrets:
-        return Secrets(*(attempts.derive(attempt, kind) for kind in ("state", "nonce", "verifier")))
+    def _secrets(attempts: Attempts, attempt: Attempt) -> oidc.Secrets:
+        return oidc.Secrets(*(attempts.derive(attempt, kind) for kind in ("state", "nonce", "verifier")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ class SingleSignOn:
     def begin(self, req: falcon.Request, resp: falcon.Response, name: str, return_to: str) -> str:
         """Returns where the browser goes. Raises `BadRequest` if it is at another address than people come back to."""
         provider = self.find(name)
-        if req.get_header("Origin") not in (None, origin_of(self.home)):
+        if req.get_header("Origin") not in (None, browser.origin_of(self.home)):
             raise BadRequest(f"Limes: single sign-on works at {self.home}, not at other addresses; sign in there")
         return provider.begin(self.attempts, self.attempts.begin(req, resp, name, return_to))
 
@@ -151,6 +149,6 @@ def answer_address(url: str, name: str) -> str:
     return f"{url}{ANSWERS}/{name}"
 
 
-def web_sso(provider: SignInProvider, url: str, keystone: FederatedKeystone) -> WebSso:
+def web_sso(provider: settings.SignInProvider, url: str, keystone: FederatedKeystone) -> WebSso:
     there = keystone.browser_url(provider.identity_provider, provider.protocol)
     return WebSso(f"{there}?{urlencode({'origin': answer_address(url, provider.id)})}")

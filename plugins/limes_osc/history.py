@@ -5,21 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from limes.kernel.units import Unit
-from limes_osc import client, quota_changes
-from limes_osc.base import (
-    PAGING,
-    InScope,
-    Listing,
-    OfDomain,
-    OfProject,
-    Targeted,
-    add_filters,
-    add_long,
-    add_unit,
-    option,
-    repeated,
-    time_option,
-)
+from limes_osc import base, client, quota_changes
 from limes_osc.columns import Cell, Columns, Text, amount, at, named
 from limes_osc.values import NO_LIMIT, Amount, exact, unit_of
 
@@ -36,9 +22,9 @@ def _value(key: str, change: client.Json, wanted: Unit | None) -> Amount | bool 
     return Amount(value, unit_of(change), wanted, exactly=True)
 
 
-class ShowHistory(Targeted, Listing):
+class ShowHistory(base.Targeted, base.Listing):
     nothing = "No changes."
-    options = [add_filters, *PAGING, add_long, add_unit]
+    options = [base.add_filters, *base.PAGING, base.add_long, base.add_unit]
     columns = Columns(
         {
             "Number": "number",
@@ -59,11 +45,11 @@ class ShowHistory(Targeted, Listing):
         return self.found(args, f"{self.path(args)}/history", "history", limit=args.limit, marker=args.marker)
 
 
-class ShowDomainHistory(OfDomain, ShowHistory):
+class ShowDomainHistory(base.OfDomain, ShowHistory):
     """List changes of a domain's own quotas, the newest first"""
 
 
-class ShowProjectHistory(OfProject, ShowHistory):
+class ShowProjectHistory(base.OfProject, ShowHistory):
     """List changes of a project's quotas and of its bursting, the newest first"""
 
 
@@ -82,19 +68,19 @@ def _others(change: client.Json, _: Unit | None) -> Text | None:
     )
 
 
-class ListChanges(InScope, Listing):
+class ListChanges(base.InScope, base.Listing):
     """List changes of quotas, bursting, commitments and requests, the newest first"""
 
     nothing = "No changes."
     options = [
-        time_option("--from", dest="since", help="Only changes at this time or later"),
-        time_option("--until", help="Only changes before this time"),
-        option("--person", metavar="<user>", help="Only changes that this user has made, by id or name"),
-        repeated("--kind", help="Only changes of this kind: quota, bursting, commitment, request, ..."),
-        repeated("--cause", help="Only changes for this reason: request, automatic, autogrow, ..."),
-        option("--limit", metavar="<number>", type=int, help="At most this many (default: 100)"),
-        option("--marker", metavar="<id>", help="Only what comes after the change of this id in the list"),
-        *(add_filters, add_long, add_unit),
+        base.time_option("--from", dest="since", help="Only changes at this time or later"),
+        base.time_option("--until", help="Only changes before this time"),
+        base.option("--person", metavar="<user>", help="Only changes that this user has made, by id or name"),
+        base.repeated("--kind", help="Only changes of this kind: quota, bursting, commitment, request, ..."),
+        base.repeated("--cause", help="Only changes for this reason: request, automatic, autogrow, ..."),
+        base.option("--limit", metavar="<number>", type=int, help="At most this many (default: 100)"),
+        base.option("--marker", metavar="<id>", help="Only what comes after the change of this id in the list"),
+        *(base.add_filters, base.add_long, base.add_unit),
     ]
     columns = Columns(
         {
@@ -168,8 +154,8 @@ _ORIGIN: dict[str, Cell] = {
 }
 
 
-class ExplainQuotas(Targeted, Listing):
-    options = [add_filters, add_long, add_unit]
+class ExplainQuotas(base.Targeted, base.Listing):
+    options = [base.add_filters, base.add_long, base.add_unit]
     columns = Columns(
         {
             "Service": "service",
@@ -194,9 +180,9 @@ class ExplainQuotas(Targeted, Listing):
         return map(self.warned, self.found(args, f"{self.path(args)}/explain", "explanations"))
 
 
-class ExplainDomain(OfDomain, ExplainQuotas):
+class ExplainDomain(base.OfDomain, ExplainQuotas):
     """Explain a domain's quotas: the smallest and largest that you could set, and why"""
 
 
-class ExplainProject(OfProject, ExplainQuotas):
+class ExplainProject(base.OfProject, ExplainQuotas):
     """Explain a project's quotas: the smallest and largest that you could set, and why"""

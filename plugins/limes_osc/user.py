@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc import base, client
+from limes_osc import base, client, values
 from limes_osc.columns import Columns, Row, shown
-from limes_osc.values import Moment
 
 _PATH = "/mail-settings"
 
@@ -92,7 +91,7 @@ class ListInbox(base.Listing):
     columns = Columns(
         {
             "Number": "number",
-            "At": shown(Moment, "at"),
+            "At": shown(values.Moment, "at"),
             "Kind": "kind",
             "Request": "quota_request",
             "Domain Name": "domain.name",
@@ -153,7 +152,7 @@ class ShowWebhook(base.OfProject, base.LimesShowOne):
         found = self.webhook(f"{self.path(args)}/webhook", args)["webhook"]
         if found is None:
             raise CommandError("this project has no webhook")
-        times = {title: Moment(found[key]) for title, key in self.times.items() if key in found}
+        times = {title: values.Moment(found[key]) for title, key in self.times.items() if key in found}
         texts = {"URL": found["url"], "Set By": found["set_by"]["name"] or found["set_by"].get("id")}
         return {**texts, **times, "Error": found.get("error"), "Secret": found.get("secret")}
 

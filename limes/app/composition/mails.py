@@ -17,15 +17,13 @@ from limes.db.engine import Engine
 from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.outgoing import GuardedSession
 from limes.kernel.system import Clock
-from limes.notifications import deliver, metrics, outbox, recipients, rules, send_mails
+from limes.notifications import deliver, metrics, outbox, project_posts, recipients, rules, send_mails
 from limes.notifications.mail import keystone_users, servers, templates
 from limes.notifications.mail.mailer import Mailer, Unsubscribe
-from limes.notifications.project_posts import ProjectPosts
 from limes.notifications.settings import MAIL_SINKS, MailSettings, NotificationSettings
 from limes.projects.claims import run_if_due
 from limes.reports.notify import notify
-from limes.requests.deciders import People, SamplePeople
-from limes.requests.lists import closed_without_decision
+from limes.requests import deciders, lists
 
 _SESSION = 0.8
 """The share of a lease after which a connection is cut."""
@@ -62,10 +60,10 @@ _NAMED_FOR = 300.0
 """How many users are shown to others, and for how many seconds they are kept."""
 
 
-def open_people(settings: Settings, cloud: CloudSession, clock: Clock) -> People | None:
+def open_people(settings: Settings, cloud: CloudSession, clock: Clock) -> deciders.People | None:
     """Returns what knows who has which roles; None if nothing does."""
     if settings.identity.method == "sample":
-        return SamplePeople(SampleIdentities(settings.identity.sample).identities)
+        return deciders.SamplePeople(SampleIdentities(settings.identity.sample).identities)
     if settings.identity.method != "keystone":
         return None
     adapter = cloud.adapter("identity", min_version=(3, 0))
@@ -130,7 +128,7 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
 
 
 def _deliveries_to_projects(limes: Limes) -> deliver.DeliverEvents:
-    posts = outbox.BoundPosts(limes, ProjectPosts(limes), closed_without_decision, by_project=True)
+    posts = outbox.BoundPosts(limes, project_posts.ProjectPosts(limes), lists.closed_without_decision, by_project=True)
     # what a project's receiver refuses is for the project to see, and no error of this cloud
     return deliver.DeliverEvents(
         limes, posts, limes.settings.notifications, what="notification", job=posts.name, refusals=logging.INFO
@@ -150,4 +148,4 @@ def _open_sink(name: str, limes: Limes, cloud: CloudSession | None) -> Sink:
         return recipients.QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
     url, secret, timeout = section.webhook.url, section.webhook.secret or "", section.webhook.timeout
     posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=rules.PREFIX + name)
-    return outbox.BoundPosts(limes, posts, closed_without_decision)
+    return outbox.BoundPosts(limes, posts, lists.closed_without_decision)

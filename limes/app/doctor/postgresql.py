@@ -10,9 +10,8 @@ from peewee import Select, fn
 from limes.app.databases import open_standbys, read_urls
 from limes.app.settings import Settings
 from limes.collector.http import MOST_CONNECTIONS
-from limes.db import advice, standbys
+from limes.db import advice, failures, standbys
 from limes.db.engine import Engine
-from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.db.pool import PostgresqlPool
 from limes.kernel.errors import LimesError, Unavailable
 from limes.kernel.findings import Finding, ok, problem, skipped, warning
@@ -118,7 +117,7 @@ def check_standbys(name: str, primary: Engine, settings: Settings) -> Iterator[F
         try:
             with primary.connection():
                 yield _look_at(check, primary, standby, setting, settings.database.max_replica_lag)
-        except (LimesError, *DATABASE_ERRORS) as error:
+        except (LimesError, *failures.DATABASE_ERRORS) as error:
             yield skipped(check, str(error))
         finally:
             standby.engine.close()
@@ -128,7 +127,7 @@ def _look_at(check: str, primary: Engine, standby: standbys.Standby, setting: st
     engine = standby.engine
     try:
         engine.db.connect()
-    except DATABASE_ERRORS as error:
+    except failures.DATABASE_ERRORS as error:
         reason = advice.reason_of(error)
         mend = advice.advise_on_connection(reason, engine.address)
         return warning(check, f"{engine.location}: {reason}; the primary answers its reads", mend)
@@ -144,8 +143,8 @@ def _look_at(check: str, primary: Engine, standby: standbys.Standby, setting: st
                 text = f"{standby.name} is more than {max_lag:g} s behind; the primary answers its reads"
                 return warning(check, text, "look at pg_stat_replication on the primary, or raise max_replica_lag")
             time.sleep(_POLL_SECONDS)
-    except DATABASE_ERRORS as error:
-        return warning(check, f"{standby.name}: {first_line(error)}", "look at its log")
+    except failures.DATABASE_ERRORS as error:
+        return warning(check, f"{standby.name}: {failures.first_line(error)}", "look at its log")
     finally:
         engine.db.close()
     if seen is None and is_primary:

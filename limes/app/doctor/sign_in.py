@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
-from limes.app.composition.cluster import open_cloud
-from limes.app.composition.sign_ins import at_keystone, oidc_client
+from limes.app.composition import cluster, sign_ins
 from limes.app.doctor.context import Context
 from limes.auth import keystone, session
 from limes.kernel.errors import BackendError, StartupError, Unavailable
 from limes.kernel.findings import Finding, ok, problem, skipped, warning
-from limes.ui.settings import SignInProvider
-from limes.ui.single_sign_on import answer_address
+from limes.ui import settings, single_sign_on
 
 _NAME = "sign_in"
 
@@ -23,7 +21,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield skipped(_NAME, "ui.sign_in_with names no providers of single sign-on")
         return
     try:
-        cloud = open_cloud(context.settings)
+        cloud = cluster.open_cloud(context.settings)
         cloud.session.timeout = min(context.timeout, context.settings.identity.keystone.timeout)
     except StartupError:
         yield skipped(f"{_NAME}.keystone", "Keystone cannot be asked (see keystone.login)")
@@ -35,22 +33,22 @@ def check(context: Context) -> Iterator[Finding]:
         yield _in_keystone(cloud, provider)
 
 
-def _address(context: Context, cloud: session.CloudSession, provider: SignInProvider) -> Finding:
+def _address(context: Context, cloud: session.CloudSession, provider: settings.SignInProvider) -> Finding:
     url, name = context.settings.ui.url, f"{_NAME}.address"
-    address = answer_address(url, provider.id)
+    address = single_sign_on.answer_address(url, provider.id)
     if provider.type == "oidc":
         sign_out = f"; for the sign-out, the post logout redirect URI {url}/ui" if provider.sign_out else ""
         return ok(name, f"{provider.id}: {provider.issuer} needs the redirect URI {address}{sign_out}")
-    there = at_keystone(context.settings, cloud).browser_url(provider.identity_provider, provider.protocol)
+    there = sign_ins.at_keystone(context.settings, cloud).browser_url(provider.identity_provider, provider.protocol)
     needs = f"keystone.conf needs [federation] trusted_dashboard = {address}"
     return ok(name, f"{provider.id}: {needs}; browsers go to {there}")
 
 
-def _discovery(context: Context, cloud: session.CloudSession, provider: SignInProvider) -> Finding:
+def _discovery(context: Context, cloud: session.CloudSession, provider: settings.SignInProvider) -> Finding:
     name = f"{_NAME}.provider"
     quick = provider.model_copy(update={"timeout": min(context.timeout, provider.timeout)})
     try:
-        found = oidc_client(context.settings, quick, cloud, context.clock).discover()
+        found = sign_ins.oidc_client(context.settings, quick, cloud, context.clock).discover()
     except Unavailable as error:
         mend = f"curl {str(provider.issuer).rstrip('/')}/.well-known/openid-configuration; look at issuer and cacert"
         return problem(name, f"{provider.id}: {error}", mend)
@@ -62,7 +60,7 @@ def _discovery(context: Context, cloud: session.CloudSession, provider: SignInPr
     return ok(name, f"{provider.id}: the provider answers, is {found.issuer}, and {end}")
 
 
-def _in_keystone(cloud: session.CloudSession, provider: SignInProvider) -> Finding:
+def _in_keystone(cloud: session.CloudSession, provider: settings.SignInProvider) -> Finding:
     """Keystone tells those who may list identity providers, which are admins as a rule."""
     name, protocol, idp = f"{_NAME}.keystone", provider.protocol, provider.identity_provider
     base = f"{keystone.v3_url(str(cloud.auth_url))}/OS-FEDERATION/identity_providers"
