@@ -25,6 +25,7 @@ from limes.requests.queries import AmountRow, amounts_of
 QUOTA_KINDS = frozenset([*What, WEBHOOK])
 """What the history of quotas has. Webhooks are in it, as they have no history of their own."""
 KINDS = (*What, COMMITMENT, REQUEST, WEBHOOK)
+WITHOUT_REQUESTS = [kind for kind in KINDS if kind != REQUEST]
 CAUSES = (*Reason, AUTOMATIC)
 _WITHOUT_RESOURCE = frozenset([What.BURSTING, WEBHOOK])
 _SOURCES: Sequence[tuple[frozenset[str], queries.Source]] = (

@@ -266,7 +266,7 @@ def _wanted_changes(call: Call) -> change_queries.Wanted:
         domains=CHANGED_DOMAINS.of(call.req),
         projects=CHANGED_PROJECTS.of(call.req),
         refs=None if selection.is_whole(call.catalog) else selection.refs,
-        kinds=kinds if kinds is not None or shows_requests else [*changes.KINDS[:-1]],
+        kinds=kinds if kinds is not None or shows_requests else changes.WITHOUT_REQUESTS,
         causes=CAUSE.of(call.req),
         person=PERSON.of(call.req),
         since=CHANGES_SINCE.of(call.req),
