@@ -55,7 +55,10 @@ def set_my_threshold(call: Call) -> Answer:
 
 
 def _threshold(found: thresholds.MyThreshold) -> Answer:
-    return Answer(document=answers.MyThresholdAnswer(my_threshold=answers.MyThreshold(**found._asdict())))
+    percent, address = found
+    return Answer(
+        document=answers.MyThresholdAnswer(my_threshold=answers.MyThreshold(percent=percent, address=address))
+    )
 
 
 def show_webhook(call: Call) -> Answer:

@@ -63,7 +63,7 @@ def _replace(limes: Limes, place: Place, url: str, host: str) -> tuple[Webhook, 
     secret, author = limes.ids.token(), limes.initiator
     new = Webhook(url, limes.now(), author.id, author.name, None, None, "")
     _delete(limes.engine, project.id)
-    _insert(limes.engine, [_NewWebhook(project.id, secret, *new)])
+    _insert(limes.engine, [(project.id, secret, url, new.set_at, author.id, author.name, "")])
     _record(limes, project, int(before is not None), 1, host)
     return new, secret
 
@@ -105,19 +105,11 @@ _add_history = query.Insert(
 )
 
 
-class _NewWebhook(NamedTuple):
-    project_id: int
-    secret: str
-    url: str
-    set_at: float
-    author_id: str
-    author_name: str
-    delivered_at: float | None
-    failed_at: float | None
-    error: str
-
-
-_insert = query.Insert(_NewWebhook, _HOOK)
+_insert = query.Insert(
+    tuple[int, str, str, float, str, str, str],
+    _HOOK,
+    *(_HOOK.project, _HOOK.secret, _HOOK.url, _HOOK.set_at, _HOOK.author_id, _HOOK.author_name, _HOOK.error),
+)
 
 
 @query.exists

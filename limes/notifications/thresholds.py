@@ -20,24 +20,19 @@ from limes.notifications.models import OwnThreshold
 from limes.notifications.recipients import MailPreferences
 from limes.projects import scope
 from limes.projects.models import Domain, Project, ProjectResource
-from limes.projects.scope import Place
+
+MyThreshold = tuple[int | None, str | None]
+"""The percentage, or None without a threshold; and where mails go to, or None if nowhere."""
 
 
-class MyThreshold(NamedTuple):
-    percent: int | None
-    """None: there is none."""
-    address: str | None
-    """Where mails go to; None: nowhere."""
-
-
-def show_threshold(limes: Limes, place: Place, user_id: str, mails: MailPreferences | None) -> MyThreshold:
+def show_threshold(limes: Limes, place: scope.Place, user_id: str, mails: MailPreferences | None) -> MyThreshold:
     """Raises `NotFound`, and `Unavailable` if Keystone does not answer."""
     percent = _read(limes, place, user_id)
-    return MyThreshold(percent, mails.address_of(user_id) if mails else None)
+    return percent, mails.address_of(user_id) if mails else None
 
 
 def change_threshold(
-    limes: Limes, place: Place, user_id: str, percent: int | None, mails: MailPreferences | None
+    limes: Limes, place: scope.Place, user_id: str, percent: int | None, mails: MailPreferences | None
 ) -> MyThreshold:
     """Sets or removes the threshold of a user. Raises `NotFound`, `Unprocessable` for what is no percentage, `Conflict`
     if no mail could be sent, and `Unavailable`."""
@@ -55,16 +50,16 @@ def change_threshold(
     if not mails.belongs_to(user_id, place):
         raise errors.Conflict("this user has no role on the project or its domain, so no mails about it are sent")
     _change(limes, place, user_id, percent)
-    return MyThreshold(percent, address)
+    return percent, address
 
 
 @snapshot
-def _read(limes: Limes, place: Place, user_id: str) -> int | None:
+def _read(limes: Limes, place: scope.Place, user_id: str) -> int | None:
     return _percent(limes.engine, user_id, scope.find_project(limes.engine, *place).id)
 
 
 @atomic
-def _change(limes: Limes, place: Place, user_id: str, percent: int | None) -> None:
+def _change(limes: Limes, place: scope.Place, user_id: str, percent: int | None) -> None:
     project_id = scope.find_project(limes.engine, *place).id
     if percent is None:
         _remove(limes.engine, user_id, project_id)

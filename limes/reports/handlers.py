@@ -259,11 +259,12 @@ def _wanted_changes(call: Call) -> change_queries.Wanted:
     shows_requests = call.allows(f"{call.level}:show_requests" if call.place.domain_uuid else "cluster:list_requests")
     if kinds is not None and change_queries.REQUEST in kinds:
         call.require(f"{call.level}:show_requests" if call.place.domain_uuid else "cluster:list_requests")
+    others = [kind for kind in changes.KINDS if kind != change_queries.REQUEST]
     return change_queries.Wanted(
         domains=CHANGED_DOMAINS.of(call.req),
         projects=CHANGED_PROJECTS.of(call.req),
         refs=None if selection.is_whole(call.catalog) else selection.refs,
-        kinds=kinds if kinds is not None or shows_requests else [*changes.KINDS[:-1]],
+        kinds=kinds if kinds is not None or shows_requests else others,
         causes=CAUSE.of(call.req),
         person=PERSON.of(call.req),
         since=CHANGES_SINCE.of(call.req),
