@@ -47,7 +47,7 @@ class ProjectWebhookSettings(Section):
     """The hosts that may be chosen: names such as `chat.example.com`, and `*.example.com` for all names below one.
     Empty: projects have no webhooks."""
     allowed_networks: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
-    """Networks that such hosts may be in, besides public addresses, such as `10.1.0.0/16`. Otherwise loopback,
+    """Networks that such hosts may be in, besides public addresses, such as `172.20.8.128/25`. Otherwise loopback,
     link-local, private, multicast, reserved and unspecified addresses are refused. Only there, `http` is allowed."""
     cacert: ConfigPath | None = None
     """A file with the certificates that those of the hosts are signed by; null means the usual public ones."""
