@@ -69,7 +69,7 @@ def _others(change: client.Json, _: Unit | None) -> Text | None:
 
 
 class ListChanges(base.InScope, base.Listing):
-    """List changes of quotas, bursting, commitments and requests, the newest first"""
+    """List changes of quotas, bursting, commitments, requests and webhooks, the newest first"""
 
     nothing = "No changes."
     options = [
