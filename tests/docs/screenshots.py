@@ -118,9 +118,10 @@ PICTURES: Mapping[str, Picture] = {
     "projects": Picture(
         "acme-admin", opened(f"{_DOMAIN_PAGE}/projects?resource=compute/cores", "shop-staging"), height=460
     ),
-    "request": Picture("acme-admin", show_request, height=820),
+    "request": Picture("acme-admin", show_request, height=875),
     "project": Picture("shop-admin", opened(_SHOP_PAGE, "Virtual cores")),
     "request-more": Picture("shop-admin", show_form_for_more, height=860),
+    "notifications": Picture("shop-admin", opened("/ui/notifications", "Would 50 do?"), height=545),
     "utilisation": Picture("shop-admin", opened(f"{_SHOP_PAGE}/utilisation", "az-two"), height=670),
     "explanation": Picture("shop-member", show_explanation, height=385),
 }
@@ -171,6 +172,9 @@ def fill(url: str) -> None:
         body = {"quota_request": {**wanted, "services": [{"type": "compute", "resources": [resource]}]}}
         answer = requests.post(f"{url}{path}/quota-requests", headers={"X-Auth-Token": token}, json=body, timeout=60)
         assert answer.status_code == 201, answer.text
+    comment = {"json": {"comment": "Would 50 do?"}, "headers": {"X-Auth-Token": "acme-admin"}}
+    answer = requests.post(f"{url}{_SHOP}/quota-requests/2/comments", timeout=60, **comment)
+    assert answer.status_code == 201, answer.text
 
 
 def main() -> int:

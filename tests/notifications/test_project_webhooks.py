@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from limes.app.composition.mails import notification_jobs
 from limes.audit import outbox as audit_outbox
 from limes.kernel.system import SystemIds
 from limes.notifications import outbox
@@ -21,9 +22,11 @@ from limes.notifications.deliver import DeliverEvents, DeliveryResult
 from limes.notifications.mail.templates import sample
 from limes.notifications.project_posts import ProjectPosts
 from limes.notifications.targets import ProjectWebhookSettings, Resolver
+from limes.reports.notify import notify
 from limes.requests.lists import closed_without_decision
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 from tests.notifications.test_notifications import NoJitter
+from tests.requests.quota_requests import act, asked
 from tests.setup.needs import OPENSSL
 from tests.support.machine import require
 from tests.support.rows import all_rows, changes
@@ -190,6 +193,24 @@ def test_a_signed_notification(cloud: Cloud) -> None:
     assert headers["Limes-Message-Id"] == json.loads(request.body)["id"]
     assert cloud.show()["delivered_at"] == int(cloud.world.clock.now().timestamp())
     assert cloud.pending() == 0, "nobody else has a webhook"
+
+
+def test_without_other_sinks_projects_are_told(cloud: Cloud) -> None:
+    limes = cloud.world.limes
+    assert limes.settings.notifications.sinks == ()
+    jobs, _ = notification_jobs(limes)
+    assert [job.name for job in jobs] == ["notifications", "notify:projects"]
+    cloud.put()
+    id_ = asked(cloud.world, "berlin", compute={"cores": 40})
+    act(cloud.world, "berlin", id_, "reject", "germany-admin", reason="no")
+    cloud.deliver()
+    assert [json.loads(each.body)["kind"] for each in cloud.server.requests] == ["request_opened", "request_decided"]
+    cloud.deliver(86400)
+    cloud.world.run("UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    notify(limes)
+    cloud.deliver()
+    (used,) = [json.loads(each.body) for each in cloud.server.requests[2:]]
+    assert (used["kind"], used["project"]["id"]) == ("quota_used", BERLIN)
 
 
 def test_many_are_sent_together_and_never_with_those_of_others(cloud: Cloud) -> None:

@@ -7,6 +7,7 @@ import { type Change, clientCommand, curlCommand } from "./change";
 import * as commitments from "./commitments";
 import { boundingGrowth } from "./growth";
 import { settingLabels } from "./labels";
+import { removingWebhook, settingThreshold, settingWebhook, wantingMails } from "./notifications";
 import { refreshing, switchingBursting } from "./project";
 import { settingQuotas } from "./quota";
 import { asking, stepping } from "./requests";
@@ -58,6 +59,15 @@ describe("the command of the client", () => {
     expect(client(switchingBursting(AT, true))).toBe("project set p1 --domain d1 --enable-bursting --yes");
     expect(client(switchingBursting(AT, false))).toBe("project set p1 --domain d1 --disable-bursting --yes");
   });
+
+  it.each([
+    [settingThreshold(AT, 70), "threshold set p1 --domain d1 --percent 70"],
+    [settingThreshold(AT, null), "threshold set p1 --domain d1 --clear"],
+    [settingWebhook(AT, "https://chat/x y"), "webhook set p1 --domain d1 --url 'https://chat/x y'"],
+    [removingWebhook(AT), "webhook delete p1 --domain d1"],
+    [wantingMails("quota_used", false), "mail unsubscribe quota_used"],
+    [wantingMails(undefined, true), "mail subscribe --all"],
+  ])("of what one is told: %#", (change, command) => expect(client(change)).toBe(command));
 
   it("for new figures", () => expect(client(refreshing(AT))).toBe("project sync p1 --domain d1"));
 
