@@ -1,8 +1,8 @@
 """Sends notifications to the webhooks of projects: the sink.
 
 Each project has a thread of its own in each round, for a bounded time. So a receiver that is slow or dead delays nobody
-else by more than `timeout`, and by the pauses between tries hardly ever. No redirect is followed; what a receiver
-answers is not read but for its status. `limes.notifications.targets` says where requests may go to.
+else by more than about twice the `timeout`, and by the pauses between tries hardly ever. No redirect is followed; what
+a receiver answers is not read but for its status. `limes.notifications.targets` says where requests may go to.
 """
 
 import threading
