@@ -154,6 +154,8 @@ def test_alerts_ring_the_bell_and_are_on_the_first_page(open_as: OpenPage, cloud
     expect(bell).to_contain_text(f"{counts['critical'] + counts['warning']} alert")
     assert violations(page) == []
     bell.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("My notifications")
+    page.get_by_role("link", name="All alerts").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Alerts")
     row = page.get_by_role("row", name="Virtual cores: 91 % of the quota is used")
     expect(row).to_contain_text("analytics")
