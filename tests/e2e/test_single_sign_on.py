@@ -246,7 +246,7 @@ def test_a_replayed_answer(page: Page, cloud: Cloud) -> None:
     expect(page.get_by_role("button", name="Sign in with Acme")).to_be_visible()
     page.goto(address)
     _expect_refusal(page, NOT_BEGUN)
-    page.context.add_cookies([{name: cookie[name] for name in ("name", "value", "domain", "path")}])  # type: ignore[misc,literal-required]
+    page.context.add_cookies([{name: cookie[name] for name in ("name", "value", "domain", "path")}])
     page.goto(address)
     _expect_refusal(page, "Limes: the answer to this sign-in was used before; sign in again")
 

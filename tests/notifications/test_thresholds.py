@@ -172,4 +172,4 @@ def keystone(*, has_roles: bool = True) -> KeystoneUsers:
         def has_role(self, user_id: str, scope: str, uuid: str) -> bool:
             return has_roles and scope == "domain"
 
-    return Known()  # type: ignore[return-value]
+    return Known()
