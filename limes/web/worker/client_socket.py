@@ -150,7 +150,6 @@ class ClientSocket(socket.socket):
         self._next = b""
         self._failure: Exception | None = None
         """Why the rest of the request cannot be read."""
-        self._held: list[bytes] | None = None
         self._out_spool = Spool(budget)
         self.framing = Framing(limits.max_body_size)
         self.ended = False
@@ -214,6 +213,11 @@ class ClientSocket(socket.socket):
             self._inbox += data
         self.received += used
 
+    @property
+    def whole_request(self) -> bytes | bytearray:
+        """All of the request, unless it is incomplete, or too large for memory: then nothing."""
+        return self._inbox if self.framing.stage is Stage.WHOLE and not self._is_spooled else b""
+
     # -- what gunicorn's parser calls
 
     def recv(self, size: int, flags: int = 0) -> bytes:
@@ -249,36 +253,9 @@ class ClientSocket(socket.socket):
     def is_sent(self) -> bool:
         return not len(self._out_spool)
 
-    def hold(self) -> None:
-        """Holds back what is sent until `flush`, so that it is sent together."""
-        self._held = []
-
-    def flush(self) -> None:
-        held, self._held = self._held, None
-        if held and self.fileno() >= 0:
-            for part in [b"".join(held)] if sum(map(len, held)) < _STEP else held:
-                self._send(part)
-
     def sendall(self, data: Any, flags: int = 0) -> None:
         """Sends it, or keeps what the client does not take. Raises `OSError` if the client has gone away."""
-        if self._held is not None:
-            self._held.append(bytes(data))
-        else:
-            self._send(data)
-
-    def send(self, data: Any, flags: int = 0) -> int:
-        self.sendall(data)
-        return len(data)
-
-    def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
-        file.seek(offset)
-        sent = 0
-        while part := file.read(_STEP if count is None else min(_STEP, count - sent)):
-            sent += self.send(part)
-        return sent
-
-    def _send(self, part: Any) -> None:
-        data = memoryview(part)
+        data = memoryview(data)
         if not self.is_sent:
             self.drain()
         while data and self.is_sent:
@@ -293,6 +270,17 @@ class ClientSocket(socket.socket):
             except SpoolFull as error:
                 log.warning("an answer was broken off: its client is slow, and too much waits for others already")
                 raise BrokenPipeError(errno.EPIPE, "no room for the rest of the answer") from error
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        self.sendall(data)
+        return len(data)
+
+    def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
+        file.seek(offset)
+        sent = 0
+        while part := file.read(_STEP if count is None else min(_STEP, count - sent)):
+            sent += self.send(part)
+        return sent
 
     def drain(self) -> int:
         """Sends as much of what is kept as the client takes now. Returns the number of bytes."""

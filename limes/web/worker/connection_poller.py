@@ -24,6 +24,7 @@ from gunicorn.workers.gthread import TConn
 from limes.web.errors import shortened
 from limes.web.worker.client_socket import ClientSocket, Limits, SpoolFull
 from limes.web.worker.framing import HeadTooLarge, Stage
+from limes.web.worker.plain_request import Reader
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +105,12 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.was_told_to_continue = False
         self.is_kept = False
         """Whether it stays open once the client has taken its answer."""
+
+    def init(self) -> None:
+        """As gunicorn's, with a reader of our own."""
+        if not self.initialized:
+            super().init()
+            self.parser = Reader(self)
 
     @property
     def peer(self) -> str | None:

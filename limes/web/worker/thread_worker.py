@@ -7,8 +7,7 @@ client has not taken all of it. Before and after that it is in the waiting room,
 A thread stays for a moment with the connection that it has just answered: gunicorn hands each request of a kept
 connection from its main thread to one of the pool and back, which costs more than a small answer itself. Clients such
 as nova send one request after the other on one connection. The next one mostly comes soon, and the thread that is still
-there takes it (docs/adr/0007-threads-stay-with-their-connection.md). The head of an answer is sent together with its
-body: a small answer is one packet, which wakes the client once.
+there takes it (docs/adr/0007-threads-stay-with-their-connection.md).
 
 TLS, the PROXY protocol and HTTP/2 are read by gunicorn itself, in a thread: what arrives on such a connection has to be
 decoded first, so the waiting room cannot tell when a request is complete. It gets a thread with its first byte and is
@@ -36,6 +35,7 @@ from limes.web.server import DRAIN
 from limes.web.worker.client_socket import ClientSocket, Limits, SpoolBudget, SpoolFull
 from limes.web.worker.connection_poller import Connection, ConnectionPoller, refuse
 from limes.web.worker.framing import HeadTooLarge, Stage
+from limes.web.worker.plain_request import PlainAnswer, PlainRequest
 
 log = logging.getLogger(__name__)
 
@@ -84,20 +84,6 @@ class KeepAliveWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
             os.set_blocking(end, False)
         _allow_files(2 * self.worker_connections)
         super().init_process()
-
-    def load_wsgi(self) -> None:
-        """As gunicorn's; answers are held back until they are complete, unless they are made while they are sent."""
-        super().load_wsgi()
-        app = self.wsgi
-
-        def gathered(environ: dict[str, Any], start_response: Any) -> Any:
-            body = app(environ, start_response)
-            sock = environ["gunicorn.socket"]
-            if isinstance(body, list) and isinstance(sock, ClientSocket):
-                sock.hold()
-            return body
-
-        self.wsgi = gathered
 
     def run(self) -> None:
         self._room = ConnectionPoller(self.poller, self.limits, self.cfg.keepalive, self.enqueue_req, self._forget)
@@ -212,10 +198,23 @@ class KeepAliveWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
             conn.sock.read_until = time.monotonic() + self.limits.body_timeout
         if DRAIN.is_on:
             req.force_close()
+        return self._answer(req, conn) if isinstance(req, PlainRequest) else super().handle_request(req, conn)
+
+    def _answer(self, req: PlainRequest, conn: Connection) -> bool:
+        """As gunicorn's `handle_request`, but for its hooks and its access log, which nothing uses here."""
+        self.nr += 1
+        if self.nr >= self.max_requests:
+            self.alive = False
+        if not self.alive or not self.cfg.keepalive:
+            req.force_close()
+        answer = PlainAnswer(req, conn.sock, self.cfg)
+        body = self.wsgi(req.environ, answer.start)
         try:
-            return super().handle_request(req, conn)
+            answer.send(body)
         finally:
-            conn.sock.flush()
+            if hasattr(body, "close"):
+                body.close()
+        return not req.must_close
 
     def _receive_next(self, conn: Connection) -> bool:
         """Returns whether the client sent its next request while this thread could wait for it."""
