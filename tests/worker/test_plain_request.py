@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gunicorn.config import Config
 from gunicorn.http import errors, get_parser, wsgi
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limes.web.worker.plain_request import PlainAnswer, PlainRequest, Reader
@@ -75,6 +75,7 @@ def heads(draw: st.DrawFn) -> bytes:
     return f"{head}\r\n".encode("latin-1")
 
 
+@settings(max_examples=1000, deadline=None)
 @given(heads(), st.sampled_from([b"", b"{}"]), st.sampled_from(["127.0.0.1", "192.0.2.1"]))
 def test_what_is_plain_means_what_it_means_to_gunicorn(head: bytes, body: bytes, peer: str) -> None:
     conn = connection(head + body, (peer, 4711))

@@ -23,7 +23,7 @@ from gunicorn.http.message import HeaderPolicy
 log = logging.getLogger(__name__)
 
 _HEAD = re.compile(
-    rb"([A-Z]{3,20}) (/(?!/)[!\"$-~]*|/) HTTP/1\.1\r\n"
+    rb"(?!CONNECT )([A-Z]{3,20}) (/(?!/)[!\"$-~]*|/) HTTP/1\.1\r\n"
     rb"((?:[!#$%&'*+.^`|~0-9A-Za-z-]+:[\t -~]*\r\n){1,50})\r\n"
 )
 _PACKETS = 64 * 1024
