@@ -5,9 +5,9 @@ old one. This saves more than time: memory that workers share since they were fo
 counts references to what has not changed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 K = TypeVar("K", int, str)
 V = TypeVar("V")
@@ -16,11 +16,18 @@ _ID_BITS = 7
 _TEXT_PIECES = 1024
 
 
+class Piece(dict[K, V]):
+    """Some entries. They do not change once the piece is in a map."""
+
+    made: Any = None
+    """What a reader has made of all entries, and keeps here for the next one."""
+
+
 class _PieceMap(Generic[K, V]):
     __slots__ = ("_pieces", "_size")
 
     def __init__(self) -> None:
-        self._pieces: dict[int, dict[K, V]] = {}
+        self._pieces: dict[int, Piece[K, V]] = {}
         self._size = 0
 
     @staticmethod
@@ -49,12 +56,16 @@ class _PieceMap(Generic[K, V]):
     def values(self) -> Iterator[V]:
         return chain.from_iterable(piece.values() for piece in self._pieces.values())
 
+    def pieces(self) -> Collection[Piece[K, V]]:
+        """Returns the entries in pieces, most of which the next map shares."""
+        return self._pieces.values()
+
     def replace(self, changed: Mapping[K, V], gone: Iterable[K] = ()) -> Self:
         """Returns a map that also has the entries of `changed`, and not those with the keys `gone`."""
         new = type(self)()
         pieces = new._pieces = self._pieces.copy()
         size = self._size
-        touched: dict[int, dict[K, V]] = {}
+        touched: dict[int, Piece[K, V]] = {}
         for key in gone:
             piece = new._own_piece(key, touched)
             if key in piece:
@@ -71,12 +82,12 @@ class _PieceMap(Generic[K, V]):
         new._put_in_order(number for number, piece in touched.items() if piece)
         return new
 
-    def _own_piece(self, key: K, touched: dict[int, dict[K, V]]) -> dict[K, V]:
+    def _own_piece(self, key: K, touched: dict[int, Piece[K, V]]) -> Piece[K, V]:
         """Returns the piece of a key, copied when it is first touched."""
         number = self._number_of(key)
         piece = touched.get(number)
         if piece is None:
-            piece = touched[number] = self._pieces[number] = self._pieces.get(number, {}).copy()
+            piece = touched[number] = self._pieces[number] = Piece(self._pieces.get(number, ()))
         return piece
 
 
@@ -91,8 +102,10 @@ class IdMap(_PieceMap[int, V]):
 
     def _put_in_order(self, touched: Iterable[int]) -> None:
         for number in touched:
-            self._pieces[number] = _in_order(self._pieces[number])
-        self._pieces = _in_order(self._pieces)
+            if not _is_in_order(self._pieces[number]):
+                self._pieces[number] = Piece(sorted(self._pieces[number].items()))
+        if not _is_in_order(self._pieces):
+            self._pieces = dict(sorted(self._pieces.items()))
 
 
 class TextMap(_PieceMap[str, V]):
@@ -105,7 +118,6 @@ class TextMap(_PieceMap[str, V]):
         return hash(key) % _TEXT_PIECES
 
 
-def _in_order(known: dict[int, V]) -> dict[int, V]:
-    """Returns the dictionary with its keys in ascending order: itself, if they are."""
-    keys = list(known)
-    return known if all(map(int.__lt__, keys, keys[1:])) else dict(sorted(known.items()))
+def _is_in_order(ids: Iterable[int]) -> bool:
+    keys = list(ids)
+    return all(map(int.__lt__, keys, keys[1:]))
