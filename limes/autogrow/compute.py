@@ -6,7 +6,7 @@ before or after.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -152,52 +152,56 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
 # -- scrapes -----------------------------------------------------------------------------------------------------------
 
 
-def on_scrape(limes: Limes, scrape: scrapes.Scrape) -> None:
+def on_scrapes(limes: Limes, found: Sequence[scrapes.Scrape]) -> None:
     """At most two statements to remember usage, and one to see whether it is granted."""
-    rules = {
-        id_: rule
-        for name, id_ in scrape.ids.items()
-        if id_ in scrape.present.resources and (rule := autogrow_rule(limes.catalog, (scrape.task.service_type, name)))
-    }
+    names, service = {item for scrape in found for item in scrape.ids.items()}, found[0].task.service_type
+    rules = {id_: rule for name, id_ in names if (rule := autogrow_rule(limes.catalog, (service, name)))}
     if rules:
-        _remember(limes, scrape, rules)
-        _raise_to_usage(limes, scrape, rules)
+        _remember(limes, found, rules)
+        _raise_to_usage(limes, found, rules)
 
 
-def _remember(limes: Limes, scrape: scrapes.Scrape, rules: Mapping[int, AutogrowRule]) -> None:
+def _remember(limes: Limes, found: Sequence[scrapes.Scrape], rules: Mapping[int, AutogrowRule]) -> None:
     """A first report is no change; a vanished AZ is one to 0."""
     changed = {}
-    for place in {*scrape.stored.azs, *scrape.present.azs}:
-        if place[0] in rules and place[0] in scrape.stored.resources:
-            before, after = _usage(scrape.stored, place), _usage(scrape.present, place)
-            if before != after:
-                changed[place] = (before, after)
+    for scrape in found:
+        for place in {*scrape.stored.azs, *scrape.present.azs}:
+            if place[0] in rules and place[0] in scrape.stored.resources and place[0] in scrape.present.resources:
+                before, after = _usage(scrape.stored, place), _usage(scrape.present, place)
+                if before != after:
+                    changed[scrape.task.project_id, *place] = (before, after)
     if not changed:
         return
-    project = scrape.task.project_id
-    known = autogrow_figures.usage_changes(limes.engine, project, sorted({resource for resource, _ in changed}))
+    projects, resources = {project for project, _, _ in changed}, {resource for _, resource, _ in changed}
+    known = autogrow_figures.usage_changes(limes.engine, projects, resources)
+    now = found[0].now
     written = {
-        place: add_change(known.get(place, ()), scrape.now, before, after, rules[place[0]].retention)
+        place: add_change(known.get(place, ()), now, before, after, rules[place[1]].retention)
         for place, (before, after) in changed.items()
     }
-    autogrow_figures.write_usage_changes(limes.engine, project, written)
+    autogrow_figures.write_usage_changes(limes.engine, written)
 
 
-def _raise_to_usage(limes: Limes, scrape: scrapes.Scrape, rules: Collection[int]) -> None:
-    new = {id_ for id_ in rules if id_ not in scrape.stored.resources}
-    risen = {
-        place: row.usage
-        for place, row in scrape.present.azs.items()
-        if place[0] in rules and row.usage > _usage(scrape.stored, place)
-    }
-    if not new and not risen:
-        return
-    engine, project = limes.engine, scrape.task.project_id
-    quotas = quota_queries.quotas_of_project(engine, project, sorted({resource for resource, _ in risen}))
-    short = {id_ for (id_, az), usage in risen.items() if usage > quotas.get((id_, quota_az(az)), 0)}
-    raise_to_demand(limes, [(project, id_) for id_ in short], scrape.now)
-    if due := new | short:
-        engine.after_commit(partial(autogrow.mark_due, engine, due, scrape.now + _PATIENCE, lock=False))
+def _raise_to_usage(limes: Limes, found: Sequence[scrapes.Scrape], rules: Collection[int]) -> None:
+    due, risen = set(), {}
+    for scrape in found:
+        due |= {id_ for id_ in rules if id_ in scrape.present.resources and id_ not in scrape.stored.resources}
+        for place, row in scrape.present.azs.items():
+            if place[0] in rules and row.usage > _usage(scrape.stored, place):
+                risen[scrape.task.project_id, *place] = row.usage
+    engine, now = limes.engine, found[0].now
+    if risen:
+        projects, resources = {project for project, _, _ in risen}, {resource for _, resource, _ in risen}
+        quotas = quota_queries.az_quotas(engine, projects, resources)
+        short = {
+            (project, id_)
+            for (project, id_, az), usage in risen.items()
+            if usage > quotas.get((project, id_, quota_az(az)), 0)
+        }
+        raise_to_demand(limes, short, now)
+        due |= {id_ for _, id_ in short}
+    if due:
+        engine.after_commit(partial(autogrow.mark_due, engine, due, now + _PATIENCE, lock=False))
 
 
 def _usage(figures: scrapes.Figures, place: tuple[int, str]) -> int:

@@ -25,12 +25,12 @@ def _parse(text: str) -> list[UsageChange]:
     return list(map(UsageChange._make, orjson.loads(text)))
 
 
-@made_by(tuple[int, str], _parse, str)
-def usage_changes(project_id: int, resources: Collection[int]) -> Node:
-    """By resource id and AZ."""
+@made_by(tuple[int, int, str], _parse, str)
+def usage_changes(projects: Collection[int], resources: Collection[int]) -> Node:
+    """By project id, resource id and AZ."""
     row = UsageChanges
-    query = row.select(row.resource_id, row.az, row.changes)
-    return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
+    query = row.select(row.project_id, row.resource_id, row.az, row.changes)
+    return query.where(any_of(row.project_id, projects), any_of(row.resource_id, resources))
 
 
 _write_changes = Insert(
@@ -42,9 +42,10 @@ _write_changes = Insert(
 )
 
 
-def write_usage_changes(engine: Engine, project_id: int, changes: Mapping[tuple[int, str], list[UsageChange]]) -> None:
+def write_usage_changes(engine: Engine, changes: Mapping[tuple[int, int, str], list[UsageChange]]) -> None:
+    """By project id, resource id and AZ."""
     texts = {place: orjson.dumps([*map(tuple, each)]).decode() for place, each in changes.items()}
-    _write_changes(engine, [(project_id, *place, texts[place], changes[place][-1].at) for place in sorted(changes)])
+    _write_changes(engine, [(*place, texts[place], changes[place][-1].at) for place in sorted(changes)])
 
 
 SET_BY_PEOPLE = 0.0

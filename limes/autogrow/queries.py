@@ -225,7 +225,7 @@ _Amount = Literal["max_quota", "min_quota"]
 _AMOUNTS: dict[What, _Amount] = {What.MAX_QUOTA: "max_quota", What.MIN_QUOTA: "min_quota"}
 _ROW = ProjectResource
 _SET = {
-    what: compiled_update(_ROW.resource, getattr(_ROW, name), lambda p: any_of(_ROW.project, p.projects))
+    what: compiled_update(_ROW.resource, getattr(_ROW, name), condition=lambda p: any_of(_ROW.project, p.projects))
     for what, name in {**_AMOUNTS, What.FORBID_AUTOGROWTH: "forbids_autogrowth"}.items()
 }
 

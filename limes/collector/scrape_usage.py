@@ -1,9 +1,10 @@
-"""Asks a service for the usage and quota of a project, and stores them.
+"""Asks a service for the usage and quota of projects, and stores them.
 
-One transaction claims the project. The backend is asked with none open. Another transaction writes the report if the
-claim still holds. What is not used any more then goes to commitments that wait for capacity, in transactions of their
-own, so that the scrape holds no lock that others wait for. The backend is the authority on usage, Limes on quota: a
-backend quota that differs from the wanted one is marked, and `limes.quota.push_quota` writes it.
+One transaction claims projects. The backend is asked about each, with none open. Another transaction writes the reports
+that have arrived until then, each if its claim still holds. What is not used any more then goes to commitments that
+wait for capacity, in transactions of their own, so that the scrape holds no lock that others wait for. The backend is
+the authority on usage, Limes on quota: a backend quota that differs from the wanted one is marked, and
+`limes.quota.push_quota` writes it.
 
 If the first scrape fails, only the error is stored: no usage of 0 and no unlimited quota is made up (the original did
 that, which led to inconsistencies). Quota can be set as soon as a scrape has succeeded.
@@ -17,15 +18,15 @@ from typing import NamedTuple
 import orjson
 
 from limes.app.context import Limes
-from limes.autogrow.compute import autogrow_rule, on_scrape
+from limes.autogrow.compute import autogrow_rule, on_scrapes
 from limes.backends import AZUsage, BackendError, ResourceUsage, UsageReport, base, calls
 from limes.catalog import queries as catalog_queries
 from limes.commitments.settle import settle_waiting
 from limes.db.transactions import atomic
-from limes.kernel import errors, units
+from limes.kernel import units
 from limes.projects import claims, tasks
 from limes.projects import scrapes as queries
-from limes.projects.scrapes import AZRow, Figures, Listener, ResourceRow, Scrape, ScrapeResult, project_info
+from limes.projects.scrapes import AZRow, Figures, Listener, ResourceRow, Scrape, ServiceState, project_info
 from limes.projects.tasks import ProjectTask
 from limes.quota import change_log, push_quota
 from limes.quota.push_quota import wanted_quotas
@@ -40,6 +41,18 @@ class ScrapeTask(NamedTuple):
     resource_ids: Mapping[str, int]
 
 
+class ScrapeReport(NamedTuple):
+    """What the backend says of a claimed project."""
+
+    task: ProjectTask
+    ids: Mapping[str, int]
+    """Those of the `ScrapeTask`."""
+    usage: UsageReport
+    begun: float
+    """When the backend was asked."""
+    duration: float
+
+
 @atomic
 def _claim(limes: Limes, service_type: str, limit: int) -> list[ScrapeTask]:
     now, rules = limes.now(), limes.settings.collector
@@ -50,7 +63,7 @@ def _claim(limes: Limes, service_type: str, limit: int) -> list[ScrapeTask]:
 
 
 def claim_scrapes(limes: Limes, service_type: str, limit: int) -> list[ScrapeTask]:
-    """Claims up to `limit` projects that are due. Give each of them to `scrape_project`, or back."""
+    """Claims up to `limit` projects that are due. Give each of them to `ask`, or back."""
     claimed = _claim(limes, service_type, limit)
     for task in claimed:
         if task.project.taken_over:
@@ -66,27 +79,20 @@ def give_back(limes: Limes, claimed: Sequence[ScrapeTask]) -> None:
         tasks.release_scrape(limes.engine, task.id, task.lease, task.due_at, task.asked_for)
 
 
-def scrape_project(limes: Limes, claimed: ScrapeTask, listeners: Sequence[Listener] = ()) -> bool | None:
-    """Scrapes a claimed project. Returns whether that succeeded; None, with the claim given back, if the backend is
-    paused. Listeners are called in their order."""
+def ask(limes: Limes, claimed: ScrapeTask) -> ScrapeReport:
+    """Asks the backend about a claimed project. Raises `BackendError`, to be given to `record_failure`, and
+    `BackendPaused`: then the claim is to be given back."""
     task = claimed.project
     begun, started = limes.now(), limes.clock.monotonic()
     backend, service = limes.backends.quota[task.service_type], limes.catalog.services[task.service_type]
-    try:
-        report = calls.report_usage(backend, service, project_info(task), limes.catalog)
-    except errors.BackendPaused:
-        give_back(limes, [claimed])
-        return None
-    except BackendError as error:
-        log.error("%s failed: %s", _describe(task), error)
-        _record_failure(limes, task, error.observed or str(error))
-        return False
-    freed = _record(limes, claimed, report, limes.clock.monotonic() - started, begun, listeners)
-    if freed is None:
-        log.warning("%s: not recorded, as its lease is over or the project is gone", _describe(task))
-    elif freed:
-        settle_waiting(limes, freed)
-    return True
+    report = calls.report_usage(backend, service, project_info(task), limes.catalog)
+    return ScrapeReport(task, claimed.resource_ids, report, begun, limes.clock.monotonic() - started)
+
+
+def record_failure(limes: Limes, claimed: ScrapeTask, error: BackendError) -> None:
+    """Ends a claim whose backend has failed."""
+    log.error("%s failed: %s", _describe(claimed.project), error)
+    _record_failure(limes, claimed.project, error.observed or str(error))
 
 
 @atomic
@@ -98,19 +104,92 @@ def _record_failure(limes: Limes, task: ProjectTask, message: str) -> None:
         queries.record_failure(limes.engine, task.id, now, now + pause, before + 1, message)
 
 
+def record(limes: Limes, reports: Sequence[ScrapeReport], listeners: Sequence[Listener] = ()) -> None:
+    """Stores reports on projects of one service, in one transaction. One that cannot be stored does not keep the others
+    from it: then each has a transaction of its own. Listeners are called in their order."""
+    try:
+        stored, freed = _record(limes, reports, listeners)
+    except Exception:
+        if len(reports) == 1:
+            raise
+        log.warning("%d scrapes cannot be recorded together, so each is recorded alone", len(reports), exc_info=True)
+        _record_each(limes, reports, listeners)
+        return
+    for report in reports:
+        if report.task.id not in stored:
+            log.warning("%s: not recorded, as its lease is over or the project is gone", _describe(report.task))
+    if freed:
+        settle_waiting(limes, freed)
+
+
+def _record_each(limes: Limes, reports: Sequence[ScrapeReport], listeners: Sequence[Listener]) -> None:
+    limes.engine.ping()  # if there is no database, this is nobody's fault
+    errors = []
+    for report in reports:
+        try:
+            record(limes, [report], listeners)
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup(f"{len(errors)} of {len(reports)} scrapes were not recorded", errors)
+
+
 @atomic
 def _record(
-    limes: Limes, claimed: ScrapeTask, report: UsageReport, duration: float, begun: float, listeners: Sequence[Listener]
-) -> Collection[int] | None:
-    """Writes the outcome. Returns the resources (ids) whose usage has gone down; None, with nothing written, if the
-    claim is lost or the project is gone. Marks the service if its backend quota is not the wanted one, and takes the
-    mark away if it is. The project is locked first, then its resources, then its service. New rows refer to the
-    project: otherwise this would wait for a discovery that deletes it, and which waits for these rows."""
-    task, ids = claimed.project, claimed.resource_ids
-    if queries.keep_project(limes.engine, task.project_id) is None:
-        return None
-    stored = queries.lock_figures(limes.engine, task.project_id, ids.values())
-    usages = {name: usage for name, usage in report.resources.items() if name in ids}
+    limes: Limes, reports: Sequence[ScrapeReport], listeners: Sequence[Listener]
+) -> tuple[Collection[int], Collection[int]]:
+    """Returns the ids of the tasks that were stored, and the resources (ids) whose usage has gone down. Writes nothing
+    of a report whose claim is lost, or whose project is gone. The projects are locked first, then their resources, then
+    their services. New rows refer to the project: otherwise this would wait for a discovery that deletes it, and which
+    waits for these rows."""
+    engine, now = limes.engine, limes.now()
+    with engine.batch.collect():
+        projects = [report.task.project_id for report in reports]
+        queries.keep_projects(engine, projects)
+        resources = {id_ for report in reports for id_ in report.ids.values()}
+        stored = queries.lock_figures(engine, projects, resources)
+        states = queries.lock_states(engine, [report.task.id for report in reports])
+        found = [
+            _compare(limes, report, stored[report.task.project_id], state, now)
+            for report in reports
+            if (state := states.get(report.task.id)) is not None and state.lease == report.task.lease
+        ]
+        scrapes = [each.scrape for each in found]
+        if not scrapes:
+            return (), ()
+        queries.record_successes(engine, now, [each.outcome for each in found])
+        for listen in listeners:
+            listen(limes, scrapes)
+        # last: some listeners read first
+        queries.write_figures(engine, [(scrape.task.project_id, scrape.stored, scrape.present) for scrape in scrapes])
+    on_scrapes(limes, scrapes)
+    for each in found:
+        change_log.record_scrape(limes, each.scrape.task, limes.constraints, each.before, each.after)
+        if each.may_have_drifted:
+            _note_drift(limes, each)
+    freed = {resource for scrape in scrapes for resource in queries.less_used(scrape.stored, scrape.present)}
+    return {scrape.task.id for scrape in scrapes}, freed
+
+
+class _Compared(NamedTuple):
+    """What a report means, compared with what is stored."""
+
+    scrape: Scrape
+    outcome: queries.Outcome
+    before: Mapping[str, ResourceRow]
+    """By name, like all that follow."""
+    after: Mapping[str, ResourceRow]
+    wanted: Mapping[str, int]
+    """The quota that the backend should enforce."""
+    repairs: bool
+    """Whether it is to be repaired if it does not."""
+    may_have_drifted: bool
+
+
+def _compare(limes: Limes, report: ScrapeReport, stored: Figures, state: ServiceState, now: float) -> _Compared:
+    """Marks the service if its backend quota is not the wanted one, and takes the mark away if it is."""
+    task, ids, rules = report.task, report.ids, limes.settings.collector
+    usages = {name: usage for name, usage in report.usage.resources.items() if name in ids}
     after = {name: _row(limes, task, name, use, stored.resources.get(ids[name])) for name, use in usages.items()}
     present = Figures(
         {ids[name]: row for name, row in after.items()},
@@ -119,56 +198,41 @@ def _record(
     wanted = wanted_quotas(limes.catalog, task, ids, present.resources)
     # a sync applies the quota as well, but the first scrape shows what is there before anything is overwritten
     is_known = any(row.quota is not None for row in stored.resources.values())
-    now, rules = limes.now(), limes.settings.collector
     repairs = rules.authoritative or (task.asked_for and is_known)
     in_sync = all(after[name].backend_quota == quota for name, quota in wanted.items())
     mark_at = now if repairs and not in_sync else None
-    outcome = ScrapeResult(now, now + limes.jitter.spread(rules.scrape_interval), duration, in_sync, mark_at)
-    changed = report.state if report.state != task.scrape_state else None
     # a report does not show the right quota in the wrong AZs, so it takes away no mark of such
     has_split = any(each.az_separated for each in limes.catalog.services[task.service_type].resources.values())
-    seen = None if has_split else task.desynced_at
-    state = queries.record_success(limes.engine, task.id, task.lease, outcome, seen, changed)
-    if state is None:
-        return None
-    scrape = Scrape(task, ids, stored, present, usages, now)
-    with limes.engine.batch.collect():
-        for listen in listeners:
-            listen(limes, scrape)
-        queries.write_figures(limes.engine, task.project_id, stored, present)  # last: some listeners read first
-    on_scrape(limes, scrape)
+    state = state.after(None if has_split else task.desynced_at, mark_at, in_sync=in_sync)
+    outcome = queries.Outcome(
+        task.id,
+        now + limes.jitter.spread(rules.scrape_interval),
+        report.duration,
+        report.usage.state if report.usage.state != task.scrape_state else None,
+        *(state.quota_desynced_at, state.next_push_at, state.drifted_at, state.push_failures, state.push_error),
+    )
     before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
-    change_log.record_scrape(limes, task, limes.constraints, before, after)
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
-    told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
-    if task.desynced_at is None and state.quota_desynced_at in (None, mark_at) and not told_meanwhile:
-        _note_drift(limes, task, wanted, before, after, state.drifted_at, repairs=repairs)
-    return queries.less_used(stored, present)
+    told_meanwhile = state.pushed_at is not None and state.pushed_at >= report.begun
+    may_have_drifted = task.desynced_at is None and state.quota_desynced_at in (None, mark_at) and not told_meanwhile
+    scrape = Scrape(task, ids, stored, present, usages, now)
+    return _Compared(scrape, outcome, before, after, wanted, repairs, may_have_drifted)
 
 
-def _note_drift(
-    limes: Limes,
-    task: ProjectTask,
-    wanted: Mapping[str, int],
-    before: Mapping[str, ResourceRow],
-    after: Mapping[str, ResourceRow],
-    since: float | None,
-    *,
-    repairs: bool,
-) -> None:
-    """`since` is when drift was noted before."""
-    drift = push_quota.find_drift(wanted, before, after)
+def _note_drift(limes: Limes, found: _Compared) -> None:
+    task, wanted, since = found.scrape.task, found.wanted, found.outcome.drifted_at
+    drift = push_quota.find_drift(wanted, found.before, found.after)
     if not drift:
-        if repairs and not limes.settings.collector.authoritative and since is not None:  # left alone until now
-            _record_repair(limes, task, {name: after[name].backend_quota for name in wanted}, wanted)
+        if found.repairs and not limes.settings.collector.authoritative and since is not None:  # left alone until now
+            _record_repair(limes, task, {name: found.after[name].backend_quota for name in wanted}, wanted)
         return
     if since is None:
         queries.set_drift(limes.engine, task.id, limes.now())
-    if repairs:
+    if found.repairs:
         _record_repair(limes, task, {name: enforced for name, (_, enforced) in drift.items()}, wanted)
     texts = [f"{name} {old} -> {new}" for name, (old, new) in drift.items()]
     event = f"the backend quota of {task.scope}, service {task.service_type}, was changed outside Limes"
-    then = "it is corrected" if repairs else "it is left alone"
+    then = "it is corrected" if found.repairs else "it is left alone"
     limes.engine.after_commit(partial(log.warning, "%s: %s; %s", event, ", ".join(texts), then))
     limes.engine.after_commit(partial(limes.telemetry.drift_found, task.service_type))
 

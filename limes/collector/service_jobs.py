@@ -15,7 +15,8 @@ from limes.app.context import Limes
 from limes.audit.events import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import Job, counted
-from limes.collector.scrape_usage import claim_scrapes, give_back, scrape_project
+from limes.collector.scrape_usage import ScrapeReport, ask, claim_scrapes, give_back, record, record_failure
+from limes.kernel.errors import BackendError, BackendPaused
 from limes.kernel.metrics import OutcomeCounter
 from limes.projects.scrapes import Listener
 from limes.quota.push_quota import push_next
@@ -93,6 +94,41 @@ class ClaimQueue(Generic[T]):
             self._give_back(waiting)
 
 
+class Recorder(Generic[T]):
+    """Records what workers bring, several at once: whoever brings something while nobody records does so, with what
+    comes meanwhile. Safe to use from many threads."""
+
+    def __init__(self, record: Callable[[Sequence[T]], None], largest: int) -> None:
+        """`record` gets up to `largest` of them. If so many wait, another worker records as well."""
+        self._record, self._largest = record, largest
+        self._lock = threading.Lock()
+        self._waiting: deque[T] = deque()
+        self._recorders = 0
+
+    def add(self, item: T) -> None:
+        """Returns at once if another worker is going to record it. Raises what `record` has raised."""
+        with self._lock:
+            self._waiting.append(item)
+            if self._recorders and len(self._waiting) < self._largest:
+                return
+            self._recorders += 1
+        errors = []
+        while some := self._take():
+            try:
+                self._record(some)
+            except Exception as error:  # what still waits is recorded all the same
+                errors.append(error)
+        if errors:
+            raise errors[0] if len(errors) == 1 else ExceptionGroup("several groups were not recorded", errors)
+
+    def _take(self) -> list[T]:
+        with self._lock:
+            some = [self._waiting.popleft() for _ in range(min(self._largest, len(self._waiting)))]
+            if not some:
+                self._recorders -= 1
+            return some
+
+
 def scrape_job(
     limes: Limes,
     service: tuple[str, str],
@@ -107,6 +143,12 @@ def scrape_job(
     claim = partial(claim_scrapes, limes, service[0])
     queue = ClaimQueue(claim, partial(give_back, limes), workers=workers, largest=batch, lease=limes.lease)
 
+    def store(reports: Sequence[ScrapeReport]) -> None:
+        record(limes, reports, listeners)
+        scrapes.count(True, *service, number=len(reports))
+
+    recorder = Recorder(store, batch)
+
     def step() -> bool:
         if not breaker.ready():
             queue.give_back()
@@ -114,10 +156,16 @@ def scrape_job(
         task = queue.take()
         if task is None:
             return False
-        with queue.measure_task():
-            success = scrape_project(limes, task, listeners)
-        if success is not None:
-            scrapes.count(success, *service)
+        try:
+            with queue.measure_task():
+                report = ask(limes, task)
+        except BackendPaused:
+            give_back(limes, [task])
+        except BackendError as error:
+            record_failure(limes, task, error)
+            scrapes.count(False, *service)
+        else:
+            recorder.add(report)
         return True
 
     return Job(name, step, workers, queue.close)

@@ -28,10 +28,11 @@ BuildForRows = Callable[["Parameters", int], peewee.Node]
 """The second argument is the number of rows."""
 Finish = Callable[[peewee.Insert], peewee.Node]
 Condition = Callable[["Parameters"], peewee.ColumnBase]
+Changes = Callable[["Parameters"], dict[Any, Any]]
 
-_FEW_ROWS = 32
-"""A statement is built once for each number of rows up to this. More rows are one value for PostgreSQL; for SQLite, the
-statement is built each time, which takes less than running it."""
+_MANY_ROWS = 33
+"""A statement is built once for each number of rows below this. So many or more are one value for PostgreSQL; for
+SQLite, the statement is built each time, which takes less than running it."""
 
 
 _INNERMOST = re.compile(r"(ARRAY|= )?\(([^()]*)\)")
@@ -42,12 +43,6 @@ _INNERMOST = re.compile(r"(ARRAY|= )?\(([^()]*)\)")
 class Param:
     name: str
     is_list: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _RowValue:
-    row: int
-    column: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +101,6 @@ class _StatementForRows(Statement):
                     bound += (*row, *value.defaults)
             elif isinstance(value, _RowsAsJSON):
                 bound.append(value.render(values["rows"]))
-            elif isinstance(value, _RowValue):
-                bound.append(values["rows"][value.row][value.column])
             else:
                 bound.append(value)
         return bound
@@ -147,12 +140,13 @@ class CompiledForRows:
 
     def statement(self, dialect: str, database: peewee.Database, values: Mapping[str, Any]) -> Statement:
         count = len(values["rows"])
-        statement = self._statements.get((dialect, count))
+        number = min(count, _MANY_ROWS) if dialect == "postgresql" else count
+        statement = self._statements.get((dialect, number))
         if statement is None:
             query = compile_query(self._build(Parameters(), count), dialect, database)
             statement = _StatementForRows(query.sql, query.values, dialect)
-            if count <= _FEW_ROWS:
-                self._statements[dialect, count] = statement
+            if number <= _MANY_ROWS:
+                self._statements[dialect, number] = statement
         return statement
 
 
@@ -180,7 +174,7 @@ class _Rows(peewee.SQL):
 
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         mark = ctx.state.param or "?"
-        if ctx.state.dialect == "postgresql" and self._count > _FEW_ROWS:
+        if ctx.state.dialect == "postgresql" and self._count >= _MANY_ROWS:
             names = tuple(field.column_name for field in self._fields)
             columns = [*(f'"new"."{name}"' for name in names), *[mark] * len(self._defaults)]
             table = self._fields[0].model._meta.table_name
@@ -196,19 +190,46 @@ class _Rows(peewee.SQL):
         return ctx
 
 
-def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition) -> CompiledForRows:
-    """Returns an UPDATE that gives each row a value of its own: the rows are pairs of a key and the field's new value.
-    `condition` says, with its parameters, among which rows of the table the keys are to be found."""
+def new_value(field: peewee.Field) -> peewee.SQL:
+    """The value that a row of `compiled_update` has for its field."""
+    return peewee.SQL(f'"new"."{field.column_name}"')
 
-    def build(p: Parameters, count: int) -> peewee.Node:
-        keys, values = (
-            [peewee.Value(_RowValue(row, column), converter=False) for row in range(count)] for column in (0, 1)
-        )
-        new_value = peewee.Case(key, list(zip(keys, values, strict=True)))
-        query: peewee.Node = field.model.update({field: new_value}).where(condition(p), key.in_(keys))
-        return query
 
+def compiled_update(
+    key: peewee.Field, *fields: peewee.Field, condition: Condition, also: Changes | None = None
+) -> CompiledForRows:
+    """Returns an UPDATE that gives each row values of its own: the rows are a key and the new values of the fields.
+    `condition` says, with its parameters, among which rows of the table the keys are to be found. `also` gives, with
+    its parameters, what else changes in all of these rows, or in another way."""
+
+    def build(p: Parameters, _: int) -> peewee.Node:
+        changes = {field: new_value(field) for field in fields} | (also(p) if also else {})
+        query: Any = field_model.update(changes).from_(_NewRows(key, *fields))
+        built: peewee.Node = query.where(key == new_value(key), condition(p))
+        return built
+
+    field_model: Any = key.model
     return CompiledForRows(build)
+
+
+class _NewRows(peewee.SQL):
+    """A table of rows, which are one value: its text does not depend on how many there are."""
+
+    def __init__(self, *fields: peewee.Field) -> None:
+        super().__init__("")
+        self._table = fields[0].model._meta.table_name
+        self._names = tuple(field.column_name for field in fields)
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        mark = ctx.state.param or "?"
+        # SQL text: peewee has no words for a function that gives rows of a table
+        if ctx.state.dialect == "postgresql":
+            ctx.literal(f'json_populate_recordset(NULL::"{self._table}", {mark}) AS "new"')
+        else:
+            columns = ", ".join(f"json_extract(value, '$.{name}') AS \"{name}\"" for name in self._names)
+            ctx.literal(f'(SELECT {columns} FROM json_each({mark})) AS "new"')  # noqa: S608 - our own names
+        ctx.value(_RowsAsJSON(self._names), False, add_param=False)
+        return ctx
 
 
 def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -> Statement:

@@ -273,7 +273,9 @@ class Engine:
     # -- how statements run ------------------------------------------------------------------------------------------
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
-        self.batch.flush()
+        return self._execute(*self.batch.after_notes(text, params), take)
+
+    def _execute(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         if self._in_transaction():
             return take(self.db.execute_sql(text, params or None))
         try:

@@ -288,6 +288,10 @@ def _named(of_kind: Callable[[Row], Any], columns: Callable[[Row], Row], found: 
 # -- writes ------------------------------------------------------------------------------------------------------------
 
 
+def _write(engine: Engine, query: Compiled, values: Values) -> int:
+    return engine.write(query, **values)
+
+
 def writes(build: Build[P]) -> Query[P, int]:
     """Gives the number of rows that an INSERT, UPDATE or DELETE has touched."""
     return writes_for("")(build)
@@ -295,11 +299,12 @@ def writes(build: Build[P]) -> Query[P, int]:
 
 def writes_for(argument: str) -> Callable[[Build[P]], Query[P, int]]:
     """As `writes`. The database is not asked if the argument of this name is empty."""
+    return lambda build: Query(build, _write, None, skip_empty=argument, nothing=int)
 
-    def write(engine: Engine, query: Compiled, values: Values) -> int:
-        return engine.write(query, **values)
 
-    return lambda build: Query(build, write, None, skip_empty=argument, nothing=int)
+def locks(build: Build[P]) -> Query[P, int]:
+    """Gives the number of rows that a SELECT has locked. It is sent like what is written (`Batch.collect`)."""
+    return Query(build, _write, (Any,))
 
 
 class Insert(Generic[New]):

@@ -33,7 +33,7 @@ class Batch(threading.local):
     @contextlib.contextmanager
     def collect(self) -> Iterator[None]:
         """Within the block, `Engine.write` only notes what to write, and returns 0. It is written in this order before
-        the next read, and at the end of the block. To be used inside a transaction."""
+        the next read, in one round trip with that, and at the end of the block. To be used inside a transaction."""
         assert not self.is_open, "blocks are not nested"
         self.is_open = True
         try:
@@ -43,14 +43,21 @@ class Batch(threading.local):
             self.is_open, self._statements = False, []
 
     def flush(self) -> None:
+        """Writes what was noted."""
+        if self._statements:
+            self._write(*self.after_notes(*self._statements.pop()))
+
+    def after_notes(self, text: str, values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        """Returns a statement that comes after what was noted, with that before it; or else writes that now."""
         if not self._statements:
-            return
+            return text, values
         statements, self._statements = self._statements, []
         if self._joins:
-            texts = ";\n".join(text for text, _ in statements)
-            statements = [(texts, [value for _, values in statements for value in values])]
-        for text, values in statements:
-            self._write(text, values)
+            statements.append((text, values))
+            return ";\n".join(text for text, _ in statements), [value for _, values in statements for value in values]
+        for each in statements:
+            self._write(*each)
+        return text, values
 
 
 class PreparedReads:

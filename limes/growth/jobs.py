@@ -1,6 +1,6 @@
 """What collectors do at regular intervals, and with each scrape."""
 
-from limes.growth.sample import JOB, sample_growth, sample_project
+from limes.growth.sample import JOB, sample_growth, sample_projects
 from limes.projects.claims import PeriodicJob
 
 JOBS = (
@@ -13,4 +13,4 @@ JOBS = (
     ),
 )
 
-LISTENERS = (lambda limes: sample_project,)
+LISTENERS = (lambda limes: sample_projects,)

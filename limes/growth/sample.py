@@ -244,12 +244,18 @@ SOON = 15.0
 """Seconds, so that one sample has the figures of many projects."""
 
 
-def sample_project(limes: Limes, scrape: Scrape) -> None:
-    """Asks if something of the project is used or granted, and nothing was before."""
-    before = {id_ for id_, row in scrape.stored.resources.items() if row.usage or row.quota}
-    first = [id_ for id_, row in scrape.present.resources.items() if (row.usage or row.quota) and id_ not in before]
-    # within the hour, other projects of the domain may have been sampled, but not this one
-    _ask(limes, scrape.task.domain_uuid, first, scrape.now, int(scrape.now) - int(scrape.now) % HOUR)
+def sample_projects(limes: Limes, scrapes: Sequence[Scrape]) -> None:
+    """Asks if something of a project is used or granted, and nothing was before."""
+    first: dict[str, set[int]] = defaultdict(set)
+    for scrape in scrapes:
+        stored = scrape.stored.resources
+        for id_, row in scrape.present.resources.items():
+            if (row.usage or row.quota) and not (id_ in stored and (stored[id_].usage or stored[id_].quota)):
+                first[scrape.task.domain_uuid].add(id_)
+    now = scrapes[0].now
+    for domain, resources in first.items():
+        # within the hour, other projects of the domain may have been sampled, but not this one
+        _ask(limes, domain, resources, now, int(now) - int(now) % HOUR)
 
 
 def sample_capacity(limes: Limes, resources: Collection[int], now: float) -> None:

@@ -91,5 +91,5 @@ class OutcomeCounter(Counts):
         family = Family(name, help_text, (*labels, "task_outcome"), UntypedMetricFamily)
         super().__init__(family, known=[(*values, outcome) for values in known for outcome in ("success", "failure")])
 
-    def count(self, success: bool, *values: str) -> None:
-        self.add(self._name, (*values, "success" if success else "failure"))
+    def count(self, success: bool, *values: str, number: int = 1) -> None:
+        self.add(self._name, (*values, "success" if success else "failure"), number)

@@ -14,7 +14,7 @@ from peewee import JOIN, Case, fn
 from limes.catalog.models import Service
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, exists, tuples, value, writes, writes_for
+from limes.db.query import Insert, Node, column, exists, made, value, writes, writes_for
 from limes.lifetimes.models import LifetimeProject, SubresourceLifetime
 from limes.lifetimes.rules import NewPeriod, OpenPeriod, Subresource
 from limes.projects.models import Domain, Project, ProjectService
@@ -27,27 +27,29 @@ class KnownLifetimes(NamedTuple):
     periods: list[OpenPeriod]
 
 
-@tuples(
-    tuple[int, str, str, str, int | None, str | None, str | None, str | None, str | None, float | None, float | None]
-)
-def _open_periods(uuid: str, service_type: str) -> Node:
+@made(lambda *row: row, *(str, int, str, str, str), int | None, *[str | None] * 4, *[float | None] * 2)
+def _open_periods(uuids: Collection[str], service_type: str) -> Node:
     period, project = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
     is_of = (period.project == project.id) & (period.service_type == service_type) & period.ended_at.is_null()
     columns = (
-        *(project.id, project.name, project.domain_uuid, project.domain_name),
+        *(project.uuid, project.id, project.name, project.domain_uuid, project.domain_name),
         *(period.id, period.resource_name, period.az, period.subresource_id),
         *(period.attributes, period.first_seen_at, period.began_at),
     )
     query = project.select(*columns).join(period, JOIN.LEFT_OUTER, on=is_of)
-    return query.where(project.uuid == uuid).order_by(period.id)
+    return query.where(any_of(project.uuid, uuids)).order_by(period.id)
 
 
-def open_periods(engine: Engine, task: ProjectTask) -> KnownLifetimes:
-    found: list[Any] = _open_periods(engine, task.project_uuid, task.service_type)
-    names = (task.project_name, task.domain_uuid, task.domain_name)
-    project_id = found[0][0] if found and found[0][1:4] == names else None
-    known = (OpenPeriod(row[4], Subresource._make(row[5:9]), *row[9:]) for row in found if row[4] is not None)
-    return KnownLifetimes(project_id, [*known])
+def open_periods(engine: Engine, tasks: Sequence[ProjectTask]) -> dict[str, KnownLifetimes]:
+    """Of projects, by UUID. The tasks are all of one service."""
+    known = {task.project_uuid: KnownLifetimes(None, []) for task in tasks}
+    names = {task.project_uuid: (task.project_name, task.domain_uuid, task.domain_name) for task in tasks}
+    for uuid, id_, *row in _open_periods(engine, list(known), tasks[0].service_type):
+        periods = known[uuid].periods
+        if row[3] is not None:
+            periods.append(OpenPeriod(row[3], Subresource._make(row[4:8]), *row[8:]))
+        known[uuid] = KnownLifetimes(id_ if tuple(row[:3]) == names[uuid] else None, periods)
+    return known
 
 
 @value(int)

@@ -1,6 +1,6 @@
 """From when to when subresources existed: recorded by scrapes, shown for bills, and finally forgotten."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from limes.app.context import Limes
 from limes.db.transactions import snapshot
@@ -11,15 +11,23 @@ from limes.projects import scope, scrapes
 _BATCH = 1000
 
 
-def record_lifetimes(limes: Limes, scrape: scrapes.Scrape, *, of: rules.Followed) -> None:
-    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
+def record_lifetimes(limes: Limes, found: Sequence[scrapes.Scrape], *, of: rules.Followed) -> None:
+    """Writes which subresources are new since the last scrapes, and which are gone; nothing if nothing has changed. A
     service without followed subresources costs no statement."""
-    engine, task, now = limes.engine, scrape.task, scrape.now
-    of_service = {name: attributes for (type_, name), attributes in of.items() if type_ == task.service_type}
-    followed = {name: attributes for name, attributes in of_service.items() if name in scrape.usages}
-    if not followed:
+    service = found[0].task.service_type
+    of_service = {name: attributes for (type_, name), attributes in of.items() if type_ == service}
+    if not of_service:
         return
-    known = queries.open_periods(engine, task)
+    known = queries.open_periods(limes.engine, [scrape.task for scrape in found])
+    for scrape in found:
+        followed = {name: attributes for name, attributes in of_service.items() if name in scrape.usages}
+        _record_project(limes, scrape, known[scrape.task.project_uuid], followed)
+
+
+def _record_project(
+    limes: Limes, scrape: scrapes.Scrape, known: queries.KnownLifetimes, followed: Mapping[str, Sequence[str]]
+) -> None:
+    engine, task, now = limes.engine, scrape.task, scrape.now
     found = [
         rules.identify(name, az, entry, attributes)
         for name, attributes in followed.items()
@@ -35,7 +43,7 @@ def record_lifetimes(limes: Limes, scrape: scrapes.Scrape, *, of: rules.Followed
     if project_id is None and (changes.begun or known.periods):
         names = (task.project_name, task.domain_uuid, task.domain_name)
         project_id = queries.name_project(engine, task.project_uuid, *names)
-    if project_id is not None:
+    if project_id is not None and changes.begun:
         queries.begin_periods(engine, project_id, task.service_type, changes.begun, at)
 
 

@@ -1,6 +1,7 @@
 """What changes of usage mean for the account over time."""
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from limes.app.context import Limes
 from limes.db.engine import Engine
@@ -12,46 +13,62 @@ Place = tuple[int, str]
 """A resource (id) and an AZ."""
 
 
-def _metered_usage(engine: Engine, scrape: Scrape) -> dict[Place, int]:
-    """Returns the usage that the account knows, by place.
+def meter_usage(limes: Limes, scrapes: Sequence[Scrape]) -> None:
+    """Adds to the account what scrapes have found. Nothing is written unless usage has changed; one statement if it
+    has, and one more after a time in which the usage was not known."""
+    engine, steps, gaps = limes.engine, [], []
+    lost = [scrape for scrape in scrapes if scrape.task.metered_at != scrape.task.scraped_at or _jumped_back(scrape)]
+    told = _usages_of_account(engine, lost) if lost else {}
+    for scrape in scrapes:
+        jumped_back = _jumped_back(scrape)
+        if jumped_back:
+            queries.forget_future(engine, scrape.task.project_uuid, scrape.task.service_type, int(scrape.now))
+        metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
+        steps += _steps(scrape, metered | told.get(scrape.task.id, {}), jumped_back)
+        begin = unknown_since(scrape.task.scraped_at, scrape.task.failing_since, limes.settings.usage_valid_for)
+        if begin is not None and begin < int(scrape.now):
+            gaps.append(GapRow(scrape.task.project_uuid, scrape.task.service_type, begin, int(scrape.now)))
+    if steps:
+        queries.add_steps(engine, steps)
+    if gaps:
+        queries.add_gaps(engine, gaps)
+
+
+def _jumped_back(scrape: Scrape) -> bool:
+    return scrape.task.scraped_at is not None and scrape.now < int(scrape.task.scraped_at)
+
+
+def _usages_of_account(engine: Engine, scrapes: Sequence[Scrape]) -> dict[int, dict[Place, int]]:
+    """Returns the usage that the account knows, by the id of the scrape's task and by place.
 
     If the last scrape was one of the previous release, which adds nothing to the account and deletes rows of AZs in
     which nothing is used any more, the account itself is asked. So it is after a clock that was ahead: what it wrote in
     the future is forgotten, the end of the usage of AZs whose rows are gone among it.
     """
-    task = scrape.task
-    metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
-    was_ahead = task.scraped_at is not None and scrape.now < int(task.scraped_at)
-    if was_ahead or task.metered_at != task.scraped_at:
-        for meter, usage in accounts.last_usages(engine, [task.project_uuid], int(scrape.now)).items():
-            if meter.service == task.service_type and meter.resource in scrape.ids:
-                metered[scrape.ids[meter.resource], meter.az] = usage
-    return metered
+    of_project = {scrape.task.project_uuid: scrape for scrape in scrapes}
+    found: dict[int, dict[Place, int]] = defaultdict(dict)
+    for meter, usage in accounts.last_usages(engine, sorted(of_project), int(scrapes[0].now)).items():
+        scrape = of_project[meter.project]
+        if meter.service == scrape.task.service_type and meter.resource in scrape.ids:
+            found[scrape.task.id][scrape.ids[meter.resource], meter.az] = usage
+    return found
 
 
-def meter_usage(limes: Limes, scrape: Scrape) -> None:
-    """Adds to the account what a scrape has found. Nothing is written unless usage has changed; one statement if it
-    has, and one more after a time in which the usage was not known."""
-    engine, task, at = limes.engine, scrape.task, int(scrape.now)
-    metered = _metered_usage(engine, scrape)
-    jumped_back = task.scraped_at is not None and scrape.now < int(task.scraped_at)
-    if jumped_back:
-        queries.forget_future(engine, task.project_uuid, task.service_type, at)
-    # a clock that was put back says nothing about what was closed since: the job has to look
-    recorded_at = queries.PENDING if jumped_back else at
-    present = scrape.present
+def _steps(scrape: Scrape, metered: Mapping[Place, int], jumped_back: bool) -> list[StepRow]:
+    """Returns where the account does not know the present usage yet; all of it after a clock that was ahead."""
+    task, present = scrape.task, scrape.present
     usages = {place: row.usage for place, row in present.azs.items()}
     usages |= {place: 0 for place in metered if place[0] in present.resources and place not in usages}
     changes = {place: usage for place, usage in usages.items() if jumped_back or usage != metered.get(place, 0)}
-    if changes:
-        names = {id_: name for name, id_ in scrape.ids.items()}
-        of = (task.project_uuid, task.service_type)
-        rows = sorted(changes.items())
-        steps = [StepRow(*of, names[resource], az, at, usage, recorded_at) for (resource, az), usage in rows]
-        queries.add_steps(engine, steps)
-    begin = unknown_since(task.scraped_at, task.failing_since, limes.settings.usage_valid_for)
-    if begin is not None and begin < at:
-        queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
+    if not changes:
+        return []
+    at, names = int(scrape.now), {id_: name for name, id_ in scrape.ids.items()}
+    # a clock that was put back says nothing about what was closed since: the job has to look
+    recorded_at = queries.PENDING if jumped_back else at
+    return [
+        StepRow(task.project_uuid, task.service_type, names[resource], az, at, usage, recorded_at)
+        for (resource, az), usage in sorted(changes.items())
+    ]
 
 
 def end_metering(limes: Limes, uuids: Collection[str]) -> None:

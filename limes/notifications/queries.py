@@ -56,8 +56,8 @@ class Backlog(NamedTuple):
 _ADDRESS, _ADDRESS_OF_MAIL = fn.LOWER(MailItem.recipient), fn.LOWER(Mail.recipient)
 """However their case is written, these are one recipient."""
 _WAITS = MailItem.mail_id.is_null()
-_DEFER = compiled_update(MailItem.number, MailItem.due_at, lambda p: _WAITS)
-_ASSIGN = compiled_update(MailItem.number, MailItem.mail_id, lambda p: _WAITS)
+_DEFER = compiled_update(MailItem.number, MailItem.due_at, condition=lambda p: _WAITS)
+_ASSIGN = compiled_update(MailItem.number, MailItem.mail_id, condition=lambda p: _WAITS)
 
 add_items = Insert(NewItem, MailItem, at_once=_CHUNK, finish=methodcaller("on_conflict_ignore"))
 """Queues notifications. Ones that are already queued stay as they are."""

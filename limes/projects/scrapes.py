@@ -1,9 +1,10 @@
-"""What a scrape of one service of one project stores: usage, quota and its outcome. Writes only changes.
+"""What scrapes of one service store for some projects: usage, quota and their outcome. Writes only changes.
 
-As in all transactions, `project_resources` are locked before `project_services`.
+As in all transactions, `projects` are locked before `project_resources`, and these before `project_services`: each in
+one order, by resource first, so that those who lock many rows of these tables wait for each other only in this order.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ from peewee import JOIN, Case, fn
 
 from limes.app.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
-from limes.db.compiled import any_of, keep, lock
+from limes.db.compiled import any_of, compiled_update, keep, lock, new_value
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, columns_of, first, first_value, made, writes, writes_for
+from limes.db.query import Insert, Node, columns_of, first_value, locks, made, made_by, writes, writes_for
 from limes.projects import tasks
 from limes.projects.models import Project, ProjectAZResource, ProjectResource, ProjectService
 
@@ -41,107 +42,121 @@ class AZRow(NamedTuple):
     """The usage that the account over time knows."""
 
 
-AZRows = Mapping[tuple[int, str], AZRow]
-"""By resource id and AZ."""
-
-
 class Figures(NamedTuple):
     """All figures of the resources of one service in one project."""
 
-    resources: Mapping[int, ResourceRow]
-    azs: AZRows
+    resources: dict[int, ResourceRow]
+    azs: dict[tuple[int, str], AZRow]
+    """By resource id and AZ."""
 
 
-class ScrapeResult(NamedTuple):
-    """What to write after a successful scrape. Times are in seconds since the epoch."""
+class ServiceState(NamedTuple):
+    """Of a row in `project_services`."""
 
-    now: float
-    next_scrape_at: float
-    duration: float
-    in_sync: bool
-    """Whether the backend's quota is the wanted one."""
-    mark_at: float | None = None
-    """A desync mark to set if there is none."""
-
-
-class QuotaState(NamedTuple):
-    """What is known of the quota in the backend after the outcome was written."""
-
+    lease: float | None
+    """Until when a claim holds."""
     quota_desynced_at: float | None
+    next_push_at: float | None
     drifted_at: float | None
+    push_failures: int
+    push_error: str
     pushed_at: float | None
 
+    def after(self, seen: float | None, mark_at: float | None, *, in_sync: bool) -> "ServiceState":
+        """Returns the state after a successful scrape. `in_sync` tells whether the backend's quota is the wanted one,
+        and `mark_at` is a desync mark to set if there is none. `seen` is the mark at the time of the claim: it is
+        cleared if the backend is in sync now. A mark that was set after the claim stays, as the report may be older
+        than the change behind it."""
+        mark = self.quota_desynced_at
+        if mark_at is not None and mark is None:
+            return self._replace(quota_desynced_at=mark_at, next_push_at=mark_at)
+        if mark_at is not None or not in_sync:
+            return self
+        if seen is not None and mark in (None, seen):
+            return ServiceState(self.lease, None, None, None, 0, "", self.pushed_at)
+        return self._replace(drifted_at=None) if mark is None else self
 
-@first_value(int)
-def keep_project(id_: int) -> Node:
-    """Keeps the project from being deleted until the transaction ends. None if it is gone."""
-    return keep(Project.select(Project.id).where(Project.id == id_))
+
+class Outcome(NamedTuple):
+    """What a successful scrape writes into its row of `project_services`. Times are in seconds since the epoch."""
+
+    id: int
+    next_scrape_at: float
+    scrape_duration: float
+    scrape_state: str | None
+    """None: as before."""
+    quota_desynced_at: float | None
+    next_push_at: float | None
+    drifted_at: float | None
+    push_failures: int
+    push_error: str
+
+
+@locks
+def keep_projects(ids: Collection[int]) -> Node:
+    """Keeps the projects from being deleted until the transaction ends."""
+    return keep(Project.select(Project.id).where(any_of(Project.id, ids)).order_by(Project.id))
 
 
 _OF_AZ = (str | None, int | None, int | None, str | None, int | None)
 
 
-@made(lambda *row: row, int, *columns_of(ResourceRow), *_OF_AZ, skip_empty="resources")
-def _lock_figures(project_id: int, resources: Collection[int]) -> Node:
+@made(lambda *row: row, int, int, *columns_of(ResourceRow), *_OF_AZ, skip_empty="resources")
+def _lock_figures(projects: Collection[int], resources: Collection[int]) -> Node:
     row, az = ProjectResource.alias("pr"), ProjectAZResource
     query = (
         row.select(
-            *(row.resource, row.quota, row.backend_quota, row.usage, row.physical_usage),
+            *(row.project, row.resource, row.quota, row.backend_quota, row.usage, row.physical_usage),
             *(row.min_backend_quota, row.max_backend_quota),
             *(az.az, az.usage, az.physical_usage, az.subresources, az.metered_usage),
         )
         .join(az, JOIN.LEFT_OUTER, on=(az.project_id == row.project) & (az.resource_id == row.resource))
-        .where(row.project == project_id, any_of(row.resource, resources))
-        .order_by(row.resource)
+        .where(any_of(row.project, projects), any_of(row.resource, resources))
+        .order_by(row.resource, row.project)
     )
     return lock(query, of="pr")
 
 
-def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) -> Figures:
-    """The stored figures. Until the transaction ends, they stay as they are."""
-    found = _lock_figures(engine, project_id, resources)
-    return Figures(
-        {row[0]: ResourceRow._make(row[1:7]) for row in found},
-        {(row[0], row[7]): AZRow._make(row[8:]) for row in found if row[7] is not None},
-    )
+def lock_figures(engine: Engine, projects: Collection[int], resources: Collection[int]) -> dict[int, Figures]:
+    """The stored figures of each of these projects. Until the transaction ends, they stay as they are."""
+    found: dict[int, Figures] = {project: Figures({}, {}) for project in projects}
+    for project, resource, *row in _lock_figures(engine, projects, resources):
+        figures = found[project]
+        if resource not in figures.resources:
+            figures.resources[resource] = ResourceRow._make(row[:6])
+        if row[6] is not None:
+            figures.azs[resource, row[6]] = AZRow._make(row[7:])
+    return found
 
 
-@first(QuotaState)
-def record_success(
-    id_: int, lease: float, outcome: ScrapeResult, seen_mark: float | None, scrape_state: str | None = None
-) -> Node:
-    """Records that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
-    `seen_mark` is the desync mark at the time of the claim. It is cleared if the backend is in sync now. A mark that
-    was set after the claim stays: the report may be older than the change behind it. A `scrape_state` of None changes
-    nothing."""
+@made_by(int, ServiceState, *columns_of(ServiceState))
+def lock_states(ids: Collection[int]) -> Node:
+    """The state of these rows, by id. Until the transaction ends, they stay as they are."""
     row = ProjectService
-    changes: dict[Any, Any] = {}
-    if outcome.mark_at is not None:
-        changes = {one: fn.COALESCE(one, outcome.mark_at) for one in (row.quota_desynced_at, row.next_push_at)}
-    elif outcome.in_sync and seen_mark is None:
-        changes = {row.drifted_at: Case(None, [(row.quota_desynced_at.is_null(), None)], row.drifted_at)}
-    elif outcome.in_sync:
-        is_seen = fn.COALESCE(row.quota_desynced_at, seen_mark) == seen_mark
-        cleared: dict[Any, Any] = dict.fromkeys((row.quota_desynced_at, row.next_push_at, row.drifted_at))
-        cleared |= {row.push_failures: 0, row.push_error: ""}
-        changes = {one: Case(None, [(is_seen, value)], one) for one, value in cleared.items()}
-    return (
-        row.update(
-            changes,
-            scraped_at=outcome.now,
-            metered_at=outcome.now,
-            checked_at=outcome.now,
-            next_scrape_at=outcome.next_scrape_at,
-            scrape_duration=outcome.duration,
-            scrape_error="",
-            scrape_failures=0,
-            failing_since=None,
-            scrape_claimed_until=None,
-            scrape_state=fn.COALESCE(scrape_state, row.scrape_state),
-        )
-        .where(row.id == id_, row.scrape_claimed_until == lease)
-        .returning(row.quota_desynced_at, row.drifted_at, row.pushed_at)
-    )
+    columns = (row.scrape_claimed_until, *(getattr(row, name) for name in ServiceState._fields[1:]))
+    return lock(row.select(row.id, *columns).where(any_of(row.id, ids)).order_by(row.id))
+
+
+_STATE = ProjectService.scrape_state
+_write_successes = compiled_update(
+    *(getattr(ProjectService, name) for name in Outcome._fields),
+    condition=lambda p: ProjectService.scrape_claimed_until.is_null(False),
+    also=lambda p: {
+        ProjectService.scraped_at: p.now,
+        ProjectService.metered_at: p.now,
+        ProjectService.checked_at: p.now,
+        ProjectService.scrape_error: "",
+        ProjectService.scrape_failures: 0,
+        ProjectService.failing_since: None,
+        ProjectService.scrape_claimed_until: None,
+        _STATE: fn.COALESCE(new_value(_STATE), _STATE),
+    },
+)
+
+
+def record_successes(engine: Engine, now: float, outcomes: Sequence[Outcome]) -> None:
+    """Records that scrapes have succeeded, and ends their claims. The rows are locked."""
+    engine.write(_write_successes, rows=outcomes, now=now)
 
 
 @writes
@@ -189,20 +204,25 @@ _write_azs = Insert(
 
 
 @writes_for("keys")
-def _delete_azs(project_id: int, keys: Collection[str]) -> Node:
-    key = ProjectAZResource.resource_id.cast("TEXT").concat(":").concat(ProjectAZResource.az)
-    return ProjectAZResource.delete().where(ProjectAZResource.project_id == project_id, any_of(key, keys))
+def _delete_azs(projects: Collection[int], keys: Collection[str]) -> Node:
+    """Of projects, resources and AZs `<project>:<resource>:<AZ>`."""
+    row = ProjectAZResource
+    key = row.project_id.cast("TEXT").concat(":").concat(row.resource_id.cast("TEXT")).concat(":").concat(row.az)
+    return row.delete().where(any_of(row.project_id, projects), any_of(key, keys))
 
 
-def write_figures(engine: Engine, project_id: int, stored: Figures, present: Figures) -> None:
-    """Writes the figures in `present` where they differ from `stored`, with three statements at most. `stored` must
-    have all figures of these resources, and be locked."""
-    resources = [row for row in present.resources.items() if row not in stored.resources.items()]
-    _write_resources(engine, [(project_id, resource, *row) for resource, row in sorted(resources)])
-    gone = [key for key in stored.azs if key[0] in present.resources and key not in present.azs]
-    _delete_azs(engine, project_id, [f"{resource}:{az}" for resource, az in gone])
-    azs = [row for row in present.azs.items() if row not in stored.azs.items()]
-    _write_azs(engine, [(project_id, *key, *row) for key, row in sorted(azs, key=itemgetter(0))])
+def write_figures(engine: Engine, changes: Iterable[tuple[int, Figures, Figures]]) -> None:
+    """Writes figures of projects where they are not what is stored, with three statements at most. The changes are the
+    project, the stored figures, which must be all of these resources and locked, and the present ones."""
+    resources, azs, gone = [], [], []
+    for project, stored, present in changes:
+        known = stored.resources
+        resources += [(project, id_, *row) for id_, row in present.resources.items() if row != known.get(id_)]
+        azs += [(project, *place, *row) for place, row in present.azs.items() if row != stored.azs.get(place)]
+        gone += [(project, *place) for place in stored.azs.keys() - present.azs.keys() if place[0] in present.resources]
+    _write_resources(engine, sorted(resources, key=itemgetter(0, 1)))
+    _delete_azs(engine, {project for project, _, _ in gone}, [f"{one}:{id_}:{az}" for one, id_, az in gone])
+    _write_azs(engine, sorted(azs, key=itemgetter(0, 1, 2)))
 
 
 def less_used(stored: Figures, present: Figures) -> set[int]:
@@ -235,7 +255,7 @@ class Scrape:
     now: float
 
 
-Listener = Callable[[Limes, Scrape], None]
-"""Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. These are
-written after it, and what it writes goes to PostgreSQL with them, unless there is a read after that; so no count of
-rows comes back."""
+Listener = Callable[[Limes, Sequence[Scrape]], None]
+"""Called in the transaction of scrapes of one service, of a project each, whose claims and locks keep all others from
+the projects' figures. These are written after it, and what it writes goes to PostgreSQL with them, unless there is a
+read after that; so no count of rows comes back."""

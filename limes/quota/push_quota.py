@@ -30,7 +30,7 @@ from limes.projects.queries import ProjectRow
 from limes.projects.tasks import ProjectTask
 from limes.quota import change_log, queries, rules
 from limes.quota.change_log import scope_of
-from limes.quota.queries import HasQuota, project_quotas_by_resource, quotas_of_project
+from limes.quota.queries import HasQuota, az_quotas, project_quotas_by_resource
 
 log = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ def _azs(limes: Limes, task: ProjectTask) -> dict[str, dict[str, int]]:
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
     names = {ids[name]: name for name in separated if name in ids}
     azs: dict[str, dict[str, int]] = {}
-    for (resource, az), quota in quotas_of_project(limes.engine, task.project_id, list(names)).items():
+    for (_, resource, az), quota in az_quotas(limes.engine, [task.project_id], list(names)).items():
         azs.setdefault(names[resource], {})[az] = quota
     return azs
 

@@ -128,7 +128,7 @@ def forbidden_projects(resource_id: int, projects: Collection[int]) -> Node:
 
 
 def _compile_update(field: peewee.Field) -> CompiledForRows:
-    return compiled_update(ProjectResource.resource, field, lambda p: ProjectResource.project == p.project)
+    return compiled_update(ProjectResource.resource, field, condition=lambda p: ProjectResource.project == p.project)
 
 
 _WRITE, _WRITE_BACKEND = _compile_update(ProjectResource.quota), _compile_update(ProjectResource.backend_quota)
@@ -226,7 +226,7 @@ def domain_quota_sums(engine: Engine, resources: Sequence[int]) -> dict[int, int
     return dict(sums)
 
 
-_WRITE_DOMAIN = compiled_update(*_FIELDS[1:], lambda p: DomainResource.domain == p.domain)
+_WRITE_DOMAIN = compiled_update(*_FIELDS[1:], condition=lambda p: DomainResource.domain == p.domain)
 
 
 def write_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
@@ -277,9 +277,9 @@ class ProjectQuotaRow(NamedTuple):
     max_backend_quota: int | None
 
 
-@mapping(tuple[int, str], int, skip_empty="resources")
-def quotas_of_project(project_id: int, resources: Collection[int]) -> Node:
-    """A project's quota in each AZ, by resource id and AZ."""
+@mapping(tuple[int, int, str], int, skip_empty="resources")
+def az_quotas(projects: Collection[int], resources: Collection[int]) -> Node:
+    """The quotas of projects in each AZ, by project id, resource id and AZ."""
     row = ProjectAZQuota
-    query = row.select(row.resource_id, row.az, row.quota)
-    return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
+    query = row.select(row.project_id, row.resource_id, row.az, row.quota)
+    return query.where(any_of(row.project_id, projects), any_of(row.resource_id, resources))

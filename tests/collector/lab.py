@@ -31,11 +31,12 @@ from limes.catalog.catalog import Catalog
 from limes.collector.discover import discover, request_sync
 from limes.collector.follow_configuration import follow_models
 from limes.collector.scrape_capacity import CapacityOutcome, scrape_next_capacitor
-from limes.collector.scrape_usage import claim_scrapes, scrape_project
+from limes.collector.scrape_usage import ScrapeTask, ask, claim_scrapes, give_back, record, record_failure
 from limes.collector.sync_catalog import sync_catalog
 from limes.commitments.settle import settle_commitments
 from limes.db.engine import Engine
-from limes.growth.sample import sample_project
+from limes.growth.sample import sample_projects
+from limes.kernel.errors import BackendPaused
 from limes.kernel.system import Jitter
 from limes.metering.usage import meter_usage
 from limes.projects.scrapes import Listener
@@ -157,6 +158,20 @@ class FakeKeystone(DiscoveryBackend):
         return found
 
 
+def scrape_project(limes: Limes, claimed: ScrapeTask, listeners: Sequence[Listener] = ()) -> bool | None:
+    """Asks the backend and stores what it says. Answers whether that has succeeded; None if the backend is paused."""
+    try:
+        report = ask(limes, claimed)
+    except BackendPaused:
+        give_back(limes, [claimed])
+        return None
+    except BackendError as error:
+        record_failure(limes, claimed, error)
+        return False
+    record(limes, [report], listeners)
+    return True
+
+
 @dataclass
 class Lab:
     """Everything, with the use cases on it."""
@@ -172,7 +187,7 @@ class Lab:
     sinks: tuple[str, ...] = ()
     values: dict[str, Any] = field(default_factory=dict)
     """Settings, by section and key."""
-    listeners: Sequence[Listener] = (meter_usage, sample_project)
+    listeners: Sequence[Listener] = (meter_usage, sample_projects)
     jitter: Jitter = field(default_factory=NoJitter)
     telemetry: Telemetry = field(default_factory=Telemetry)
     keystone: FakeKeystone = field(default_factory=lambda: FakeKeystone(BERLIN, DRESDEN, PARIS))

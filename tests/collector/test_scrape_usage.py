@@ -1,6 +1,6 @@
 """What a scrape of a project's service writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Never
 
 import pytest
@@ -56,7 +56,8 @@ def test_listeners_see_the_figures_and_fail_with_them(lab: Lab) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3)}}
     heard = []
 
-    def listen(limes: Limes, scrape: Scrape) -> None:
+    def listen(limes: Limes, scrapes: Sequence[Scrape]) -> None:
+        [scrape] = scrapes
         cores = scrape.ids["cores"]
         assert (cores in scrape.stored.resources, scrape.present.resources[cores].usage) == (False, 3)
         heard.append(limes.engine.rows("SELECT scraped_at FROM project_services WHERE id = %s", [scrape.task.id]))

@@ -44,13 +44,15 @@ def find_project(engine: Engine, number: int) -> int | None:
 
 
 def scrape(engine: Engine, dice: random.Random, number: int) -> None:
-    """As a collector does: under a lock on the project's resources."""
+    """As a collector does: several projects at once, under a lock on their resources."""
 
     def work() -> None:
-        project = find_project(engine, number)
-        if project is None:
-            return
-        stored = scrapes.lock_figures(engine, project, RESOURCES)
+        several = {project for each in range(number, number + 3) if (project := find_project(engine, each)) is not None}
+        scrapes.keep_projects(engine, several)
+        stored = scrapes.lock_figures(engine, several, RESOURCES)
+        scrapes.write_figures(engine, [(project, stored[project], figures()) for project in several])
+
+    def figures() -> scrapes.Figures:
         azs = {
             (resource, az): scrapes.AZRow(dice.randint(0, 20), None, "")
             for resource in RESOURCES
@@ -63,7 +65,7 @@ def scrape(engine: Engine, dice: random.Random, number: int) -> None:
             )
             for resource in RESOURCES
         }
-        scrapes.write_figures(engine, project, stored, scrapes.Figures(rows, azs))
+        return scrapes.Figures(rows, azs)
 
     engine.atomic(work)
 

@@ -156,7 +156,7 @@ def values_of(statement: Statement, count: int) -> Iterator[Any]:
             width = cells // count - len(value.defaults)
             yield from (*[Given()] * width, *value.defaults) * count
         else:
-            is_given = isinstance(value, Param | words._RowValue | words._RowsAsJSON)
+            is_given = isinstance(value, Param | words._RowsAsJSON)
             yield Given(value.name if isinstance(value, Param) else "") if is_given else value
 
 

@@ -143,11 +143,12 @@ class Writes(RuleBasedStateMachine):
             )
             for resource in known
         }
-        self.engine.atomic(
-            lambda: scrapes.write_figures(
-                self.engine, project, scrapes.lock_figures(self.engine, project, known), scrapes.Figures(rows, figures)
-            )
-        )
+
+        def scrape() -> None:
+            stored = scrapes.lock_figures(self.engine, [project], known)[project]
+            scrapes.write_figures(self.engine, [(project, stored, scrapes.Figures(rows, figures))])
+
+        self.engine.atomic(scrape)
 
     @rule(number=projects, resource=resources, quota=amounts, told=st.sampled_from([-1, 0, 5, 20]))
     def set_quota(self, number: int, resource: int, quota: int, told: int) -> None:

@@ -8,7 +8,7 @@ import orjson
 
 from limes.app.context import Limes
 from limes.catalog.catalog import Catalog
-from limes.collector.scrape_usage import claim_scrapes, scrape_project
+from limes.collector.scrape_usage import claim_scrapes
 from limes.commitments import events as commitment_events
 from limes.commitments.events import EventRow
 from limes.kernel.calendar import HOUR, Granularity
@@ -16,7 +16,7 @@ from limes.kernel.errors import BackendError
 from limes.kernel.units import Unit
 from limes.metering.close import close_days
 from limes.metering.entries import UsageEntry, UsageQuery
-from tests.collector.lab import BERLIN, COMPUTE, GERMANY, VOLUME, AZUsage, Lab
+from tests.collector.lab import BERLIN, COMPUTE, GERMANY, VOLUME, AZUsage, Lab, scrape_project
 from tests.support.limes import with_values
 from tests.support.usage import read_entries
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from limes.backends import AZUsage, BackendError
-from limes.collector.scrape_usage import claim_scrapes, scrape_project
+from limes.collector.scrape_usage import claim_scrapes
 from tests.api.world import FRANCE, GERMANY, SERVICES, World
-from tests.collector.lab import FakeService, NoJitter
+from tests.collector.lab import FakeService, NoJitter, scrape_project
 from tests.commitments.commitments import PATHS
 from tests.quota.quotas import request_quotas
 from tests.reports.test_critical_commitments import firing, metric, remembered, tell

@@ -50,18 +50,18 @@ class LockTrace:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Begins to follow."""
-        atomic, run = Engine.atomic, Engine._run
+        atomic, execute = Engine.atomic, Engine._execute
 
         def traced_atomic(engine: Engine, work: Callable[[], Any]) -> Any:
             return atomic(engine, work if engine._in_transaction() else lambda: self._begin(work))
 
-        def traced_run(engine: Engine, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
+        def traced_execute(engine: Engine, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
             if engine.dialect == "postgresql" and engine._in_transaction():
                 self.follow(text, params)
-            return run(engine, text, params, take)
+            return execute(engine, text, params, take)
 
         patch.setattr(Engine, "atomic", traced_atomic)
-        patch.setattr(Engine, "_run", traced_run)
+        patch.setattr(Engine, "_execute", traced_execute)
 
     def _begin(self, work: Callable[[], Any]) -> Any:
         self._transaction.locked, self._transaction.inserted = {}, set()

@@ -74,8 +74,8 @@ class Bench:
     def make_due(self, spread: float = 0) -> None:
         """Makes everything due: now, or evenly over the next so many seconds."""
         self.engine.execute(
-            "UPDATE project_services SET scraped_at = EXTRACT(EPOCH FROM now()) - 1800, checked_at = 1,"
-            " scrape_claimed_until = NULL,"
+            "UPDATE project_services SET scraped_at = EXTRACT(EPOCH FROM now()) - 1800,"
+            " metered_at = EXTRACT(EPOCH FROM now()) - 1800, checked_at = 1, scrape_claimed_until = NULL,"
             " next_scrape_at = EXTRACT(EPOCH FROM now()) - 1 + %s * random()",
             [spread],
         )

@@ -91,9 +91,9 @@ def _load(engine: Engine, projects: int) -> None:
         [DOMAINS, DOMAINS, projects],
     )
     engine.execute(
-        "INSERT INTO project_services (project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale,"
-        " scrape_error, push_failures, push_error)"
-        " SELECT p.id, s.id, 1, 1, 4e9, false, '', 0, '' FROM projects p, services s"
+        "INSERT INTO project_services (project_id, service_id, scraped_at, metered_at, checked_at, next_scrape_at,"
+        " is_stale, scrape_error, push_failures, push_error)"
+        " SELECT p.id, s.id, 1, 1, 1, 4e9, false, '', 0, '' FROM projects p, services s"
     )
     engine.execute(
         "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
@@ -101,8 +101,8 @@ def _load(engine: Engine, projects: int) -> None:
         [QUOTA, QUOTA],
     )
     engine.execute(
-        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
-        " SELECT p.id, r.id, az.az, az.usage, '' FROM projects p, resources r,"
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, metered_usage, subresources)"
+        " SELECT p.id, r.id, az.az, az.usage, az.usage, '' FROM projects p, resources r,"
         " (VALUES ('any', 0), ('az-one', 7), ('az-two', 7)) az (az, usage)"
     )
     # the cluster-wide jobs do not run in a measurement
