@@ -8,7 +8,7 @@ from limes.api import policy, preconditions
 from limes.api.call import Call
 from limes.catalog.catalog import Ref
 from limes.kernel.errors import BadRequest
-from limes.projects.scope import find
+from limes.projects.scope import Target, find
 from limes.quota import answers, bodies, hierarchy, rules, set_quota
 from limes.quota.changes import QuotaOutcome
 from limes.web.call import Answer
@@ -61,15 +61,16 @@ def simulate_project_quotas(call: Call) -> Answer:
 
 
 def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
-    find(call.engine, call.place)
-    return _change_quotas(call, call.body(bodies.DomainQuotaBody).domain or bodies.DomainScopeBody(), dry_run=dry_run)
+    domain = find(call.engine, call.place)
+    body = call.body(bodies.DomainQuotaBody).domain or bodies.DomainScopeBody()
+    return _change_quotas(call, domain, body, dry_run=dry_run)
 
 
 def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
-    find(call.engine, call.place)
+    project = find(call.engine, call.place)
     body = call.body(bodies.ProjectQuotaBody).project or bodies.ProjectScopeBody()
     if body.bursting is None:
-        return _change_quotas(call, body, dry_run=dry_run)
+        return _change_quotas(call, project, body, dry_run=dry_run)
     call.require("project:edit")
     if body.services or body.quota_set is not None:
         raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
@@ -78,13 +79,11 @@ def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
     return QuotaOutcome(backend_errors=errors)
 
 
-def _change_quotas(call: Call, body: bodies.DomainScopeBody, *, dry_run: bool) -> QuotaOutcome:
+def _change_quotas(call: Call, target: Target, body: bodies.DomainScopeBody, *, dry_run: bool) -> QuotaOutcome:
     changes, _ = bodies.changes_with_set(call.limes.quota_sets, body.quota_set, body.services or ())
     permissions = call.quota_permissions(change.ref for change in changes)
     condition = preconditions.condition_of(call.req)
-    outcome = set_quota.set_quotas(
-        call.as_caller(), call.place, changes, permissions, dry_run=dry_run, condition=condition
-    )
+    outcome = set_quota.set_quotas(call.as_caller(), target, changes, permissions, dry_run=dry_run, condition=condition)
     if not dry_run:
         count_lowpriv(call.level, permissions, outcome)
     return outcome

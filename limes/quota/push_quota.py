@@ -121,8 +121,7 @@ def _claim_next(limes: Limes, service_type: str) -> tuple[ProjectTask, dict[str,
 def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
     """Returns what to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then
     this requests a scrape, and the write follows it."""
-    ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
+    ids, stored = _read_quotas(limes, task)
     wanted = wanted_quotas(limes.catalog, task, ids, stored)
     if all(ids[name] in stored for name in wanted):
         return wanted
@@ -130,6 +129,14 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
     state = pushes.lock_push_state(limes.engine, task.id)
     _retry_later(limes, task, state.push_failures if state else 0, "waits for a scrape")
     return None
+
+
+def _read_quotas(
+    limes: Limes, task: ProjectTask, *, lock: bool = False
+) -> tuple[dict[str, int], dict[int, queries.ProjectResourceRow]]:
+    """Returns the ids of the service's resources by name, and what is stored of those that were scraped."""
+    rows = queries.quotas_of_service(limes.engine, task.project_id, task.service_id, lock=lock)
+    return dict(rows.keys()), {id_: row for (_, id_), row in rows.items() if row is not None}
 
 
 def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None:
@@ -165,8 +172,7 @@ def _azs(limes: Limes, task: ProjectTask) -> dict[str, dict[str, int]]:
 
 @atomic
 def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
-    ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
+    ids, stored = _read_quotas(limes, task, lock=True)
     state = pushes.lock_push_state(limes.engine, task.id)
     if state is None:  # the project has vanished
         return
@@ -181,17 +187,19 @@ def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str
         if any(resource.quota_at_least_usage for resource in _resources(limes, task)):
             pushes.request_scrape(limes.engine, task.id)  # usage may have grown since the last one
     else:
-        queries.write_backend_quotas(
-            limes.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
-        )
+        told = {ids[name]: quota for name, quota in written.items() if name in ids}
+        other = {id_: quota for id_, quota in told.items() if stored[id_].backend_quota != quota}
         unchanged = wanted_quotas(limes.catalog, task, ids, stored) == written
-        if unchanged and state.quota_desynced_at in (task.desynced_at, None):
-            pushes.record_push(limes.engine, task.id, limes.now())
-            if state.drifted_at is not None:
-                limes.engine.after_commit(partial(limes.telemetry.drift_repaired, task.service_type))
-        else:
-            now = limes.now()
-            pushes.record_outdated_push(limes.engine, task.id, state.quota_desynced_at or now, now)
+        is_done = unchanged and state.quota_desynced_at in (task.desynced_at, None)
+        with limes.engine.batch.collect():
+            queries.write_backend_quotas(limes.engine, task.project_id, other)
+            if is_done:
+                pushes.record_push(limes.engine, task.id, limes.now())
+            else:
+                now = limes.now()
+                pushes.record_outdated_push(limes.engine, task.id, state.quota_desynced_at or now, now)
+        if is_done and state.drifted_at is not None:
+            limes.engine.after_commit(partial(limes.telemetry.drift_repaired, task.service_type))
 
 
 def _resources(limes: Limes, task: ProjectTask) -> Iterable[ResourceDef]:

@@ -2,22 +2,21 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import peewee
-from peewee import JOIN, fn
+from peewee import JOIN
 
 from limes.audit.events import What
 from limes.autogrow.models import ProjectAZQuota
 from limes.catalog.catalog import Ref
-from limes.catalog.models import AZResource, Resource, Service
-from limes.commitments.commitment import Status
-from limes.commitments.models import Commitment
+from limes.catalog.models import Resource, Service
+from limes.catalog.queries import resource_ids
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, distinct, first_value, keyed, mapping, tuples, writes
-from limes.projects import queries, scrapes
+from limes.db.query import Insert, Node, column, distinct, first_value, keyed, made_by, mapping, tuples, writes
+from limes.projects import scrapes
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource
 
 
@@ -37,21 +36,6 @@ class ProjectResourceRow(NamedTuple):
 
 HasQuota = scrapes.ResourceRow | ProjectResourceRow
 """A stored row of a project's resource."""
-
-
-class ProjectDecisionRow(NamedTuple):
-    """Everything but the sum over projects that decides on the quota of a project's resource, over all AZs."""
-
-    resource_id: int
-    quota: int | None
-    usage: int
-    domain_quota: int | None
-    raw_capacity: int
-    min_backend_quota: int | None
-    max_backend_quota: int | None
-    """What the backend accepts, where it says so."""
-    committed: int
-    """Only confirmed commitments."""
 
 
 class SetByPeople(NamedTuple):
@@ -77,38 +61,6 @@ Bounds = tuple[int | None, int | None, bool]
 """`max_quota`, `min_quota`, and whether growth is forbidden."""
 
 
-@keyed(int, "resource_id", ProjectDecisionRow)
-def project_decisions(project_id: int, domain_id: int, resources: Sequence[int], now: float) -> Node:
-    """What decides, by resource id, in one statement. Resources that were never scraped are missing."""
-    row = ProjectResource
-    is_domains = (DomainResource.domain == domain_id, DomainResource.resource == row.resource)
-    domain_quota = DomainResource.select(DomainResource.quota).where(*is_domains)
-    capacity = AZResource.select(fn.COALESCE(fn.SUM(AZResource.raw_capacity), 0))
-    capacity = capacity.where(AZResource.resource == row.resource)
-    guaranteed = Commitment.select(fn.COALESCE(fn.SUM(Commitment.amount), 0)).where(
-        Commitment.project == row.project,
-        Commitment.resource == row.resource,
-        Commitment.status == Status.CONFIRMED.value,
-        Commitment.expires_at > now,
-        Commitment.transfer_status == "",  # those marked for transfer do not count
-    )
-    bounds = (domain_quota, capacity, row.min_backend_quota, row.max_backend_quota, guaranteed)
-    query = row.select(row.resource, row.quota, row.usage, *bounds)
-    return query.where(row.project == project_id, any_of(row.resource, resources))
-
-
-@tuples(tuple[int, int | None], skip_empty="resources")
-def _quota_sums(resources: queries.Resources, domain_id: int) -> Node:
-    row = ProjectResource
-    query = row.select(row.resource, fn.SUM(row.quota)).group_by(row.resource)
-    return queries.rows_of_projects(query, row.resource, row.project, resources, domain_id, None)
-
-
-def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
-    """The sum of the project quotas in a domain, by resource id."""
-    return {resource: quota or 0 for resource, quota in _quota_sums(engine, queries.these(resources), domain_id)}
-
-
 @keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
     """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, they
@@ -117,6 +69,25 @@ def project_quotas_by_resource(project_id: int, resources: Collection[int], *, l
     query = row.select(*(getattr(row, name) for name in ProjectResourceRow._fields))
     query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
     return locked(query) if lock else query
+
+
+def _scraped(*row: Any) -> ProjectResourceRow | None:
+    return None if row[0] is None else ProjectResourceRow._make(row)
+
+
+@made_by(tuple[str, int], _scraped, *[kind | None for kind in get_type_hints(ProjectResourceRow).values()])
+def quotas_of_service(project_id: int, service_id: int, *, lock: bool = False) -> Node:
+    """Quota and usage of a project, by name and id of each resource that the backend of the service still offers; None
+    for one that was never scraped. With `lock`, these are left out, and the others stay as they are until the
+    transaction ends."""
+    row = ProjectResource.alias("pr")
+    columns = (Resource.name, Resource.id, *(getattr(row, name) for name in ProjectResourceRow._fields))
+    is_same = (row.resource == Resource.id) & (row.project == project_id)
+    is_offered = (Resource.service == service_id, Resource.is_known)
+    if lock:
+        query = row.select(*columns).join(Resource, on=is_same).where(*is_offered)
+        return locked(query.order_by(row.resource), of="pr")
+    return Resource.select(*columns).join(row, JOIN.LEFT_OUTER, on=is_same).where(*is_offered)
 
 
 @distinct(int)
@@ -200,6 +171,23 @@ def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int])
     if missing:
         add_quotas(engine, [(domain_id, resource, 0) for resource in missing])
         _lock_domain(engine, domain_id, resources)
+
+
+@mapping(tuple[str, str], int)
+def _lock_named(domain_id: int, service_types: Collection[str], names: Collection[str]) -> Node:
+    row = DomainResource.alias("dr")
+    query = row.select(Service.type, Resource.name, row.resource).join(Resource, on=row.resource == Resource.id)
+    named = (any_of(Service.type, service_types), any_of(Resource.name, names))
+    return locked(query.join(Service).where(row.domain == domain_id, *named).order_by(row.resource), of="dr")
+
+
+def lock_named_quotas(engine: Engine, domain_id: int, refs: Collection[Ref]) -> dict[Ref, int]:
+    """As `lock_domain_quotas`, in one statement where no row is missing. Returns the ids of the resources."""
+    found = _lock_named(engine, domain_id, {type_ for type_, _ in refs}, {name for _, name in refs})
+    if not found.keys() >= set(refs):
+        found = resource_ids(engine)
+        lock_domain_quotas(engine, domain_id, [found[ref] for ref in refs])
+    return {ref: found[ref] for ref in refs}
 
 
 @mapping(tuple[int, int], int, skip_empty="resources")

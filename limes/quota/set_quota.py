@@ -14,7 +14,7 @@ quota from then on. Source: the original.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,14 +22,14 @@ from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources, raw_capacities, resource_ids
+from limes.db.engine import Engine
 from limes.db.transactions import atomic
 from limes.kernel.errors import BadRequest, Conflict
 from limes.kernel.units import UnitError, beyond_capacity, effective_capacity
 from limes.projects.queries import DomainRow, ProjectRow
-from limes.projects.scope import Place, Target, find, find_project, ids_of, not_ready
-from limes.quota import change_log, hierarchy, push_quota, queries, temporary_queries
+from limes.projects.scope import Place, Target, find_project, ids_of, not_ready
+from limes.quota import change_log, decision_queries, hierarchy, push_quota, queries, temporary_queries
 from limes.quota import changes as quota_changes
-from limes.quota import queries as quota_queries
 from limes.quota.change_log import scope_of
 from limes.quota.changes import ChangedQuota, EndingQuota, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.quota.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
@@ -39,28 +39,29 @@ from limes.quota.temporary import ALWAYS, Plan, RequestedQuota, TemporaryQuota, 
 
 def set_quotas(
     limes: Limes,
-    place: Place,
+    target: Target,
     changes: Iterable[QuotaChange],
     permissions: Mapping[Ref, Permissions],
     *,
     dry_run: bool,
     condition: IfMatch | None = None,
 ) -> QuotaOutcome:
-    """Sets and pushes quotas, or says why not. `permissions` are those for configured resources. Raises
-    `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`."""
-    update = read_update(limes, place, changes, permissions)
-    work = partial(apply_update, limes, place, update, dry_run=dry_run, condition=condition)
+    """Sets and pushes quotas, or says why not. `permissions` are those for configured resources. Raises `NotReady` for
+    a project that was not scraped yet, and `PreconditionFailed`."""
+    update = read_update(limes, target, changes, permissions)
+    work = partial(apply_update, limes, target, update, dry_run=dry_run, condition=condition)
     if dry_run:
-        return limes.engine.snapshot(work)[1]
-    return push_changes(limes, *limes.engine.atomic(work))
+        return limes.engine.snapshot(work)
+    return push_changes(limes, target, limes.engine.atomic(work))
 
 
 def read_update(
-    limes: Limes, place: Place, changes: Iterable[QuotaChange], permissions: Mapping[Ref, Permissions]
+    limes: Limes, target: Target, changes: Iterable[QuotaChange], permissions: Mapping[Ref, Permissions]
 ) -> QuotaUpdate:
     """Returns the wanted quotas as `apply_update` takes them."""
     catalog, now = limes.catalog, limes.now()
-    grows = hierarchy.PROJECT_QUOTA_GROWS if place.project_uuid else hierarchy.DOMAIN_QUOTA_GROWS
+    is_project = isinstance(target, ProjectRow)
+    grows = hierarchy.PROJECT_QUOTA_GROWS if is_project else hierarchy.DOMAIN_QUOTA_GROWS
     wanted, terms, refusals = dict[Ref, int](), dict[Ref, Term](), dict[Ref, Refusal]()
     for change in changes:
         refusal = quota_changes.without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
@@ -77,15 +78,15 @@ def read_update(
 
 
 def apply_update(
-    limes: Limes, place: Place, update: QuotaUpdate, *, dry_run: bool = False, condition: IfMatch | None = None
-) -> tuple[Target, QuotaOutcome]:
+    limes: Limes, target: Target, update: QuotaUpdate, *, dry_run: bool = False, condition: IfMatch | None = None
+) -> QuotaOutcome:
     """Sets quotas inside the caller's transaction; after its commit, `push_changes` has to be called."""
-    target = find(limes.engine, place)
-    all_ids = resource_ids(limes.engine) if update.wanted else {}
-    ids = {ref: all_ids[ref] for ref in update.wanted}
-    _lock(limes, target, list(ids.values()), condition, dry_run)
+    ids = _lock(limes, target, update.wanted.keys(), condition, dry_run)
     outcome = _decide(limes, target, ids, update) if ids else QuotaOutcome(update.refusals)
-    return target, outcome if dry_run else _write(limes, target, ids, update, outcome)
+    if dry_run:
+        return outcome
+    with limes.engine.batch.collect():
+        return _write(limes, target, ids, update, outcome)
 
 
 def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOutcome:
@@ -96,22 +97,31 @@ def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOu
     return replace(outcome, backend_errors=limes.push_quota(limes, target.id, services))
 
 
-def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch | None, dry_run: bool) -> None:
-    engine, catalog, locks = limes.engine, limes.catalog, bool(resources) and not dry_run
+def _lock(
+    limes: Limes, target: Target, refs: Collection[Ref], condition: IfMatch | None, dry_run: bool
+) -> dict[Ref, int]:
+    """Returns the ids of these resources. Unless it is a dry run, what decides on them is locked."""
+    engine, catalog, locks = limes.engine, limes.catalog, bool(refs) and not dry_run
     if isinstance(target, ProjectRow):
         if condition is not None and not dry_run:
             queries.lock_project(engine, target.id, lock=True)  # comes before the domain's rows
-        if locks:
-            quota_queries.lock_domain_quotas(engine, target.domain_id, resources)
+        ids = queries.lock_named_quotas(engine, target.domain_id, refs) if locks else _ids(engine, refs)
         if condition is not None:
             condition.check(quota_changes.project_tag(engine, catalog, target.id, lock=not dry_run))
-        return
+        return ids
+    ids = _ids(engine, refs)
     if locks:
-        lock_resources(engine, resources)
+        lock_resources(engine, list(ids.values()))
     if condition is not None:
         condition.check(quota_changes.domain_tag(engine, catalog, target.id, lock=not dry_run))
     if locks:
-        quota_queries.lock_domain_quotas(engine, target.id, resources)
+        queries.lock_domain_quotas(engine, target.id, list(ids.values()))
+    return ids
+
+
+def _ids(engine: Engine, refs: Collection[Ref]) -> dict[Ref, int]:
+    all_ids = resource_ids(engine) if refs else {}
+    return {ref: all_ids[ref] for ref in refs}
 
 
 def _write(
@@ -122,10 +132,10 @@ def _write(
     engine, quotas = limes.engine, {change.ref: change.new for change in outcome.changed}
     by_id = {ids[ref]: quota for ref, quota in quotas.items()}
     if by_id and isinstance(target, ProjectRow):
-        quota_queries.write_project_quotas(engine, target.id, by_id)
+        queries.write_project_quotas(engine, target.id, by_id)
         change_log.request_push(limes, target.id, sorted({service for service, _ in quotas}))
     elif by_id:
-        quota_queries.write_domain_quotas(engine, target.id, by_id)
+        queries.write_domain_quotas(engine, target.id, by_id)
     replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
     temporary_queries.write_temporary_quotas(engine, *ids_of(target), replaced)
     same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
@@ -139,10 +149,8 @@ def _write(
 
 
 def _decide(limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate) -> QuotaOutcome:
-    figures = read_figures(limes, target, ids)
+    figures, temporary = read_figures(limes, target, ids)
     rules = {ref: rules_of(limes, target, ref, update.permissions[ref]) for ref in ids}
-    stored = temporary_queries.temporary_quotas(limes.engine, *ids_of(target))
-    temporary = {ref: stored[id_] for ref, id_ in ids.items() if id_ in stored}
     outcome = _judge_all(update, figures, rules, temporary, limes.now())
     beyond = [
         warning
@@ -212,13 +220,17 @@ def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan)
     return replace(refusal, message=refusal.message + hint)
 
 
-def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mapping[Ref, Figures]:
-    """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
+def read_figures(
+    limes: Limes, target: Target, ids: Mapping[Ref, int]
+) -> tuple[Mapping[Ref, Figures], Mapping[Ref, TemporaryQuota]]:
+    """Returns the deciding numbers for resources, given with their ids, and what is temporary of their quotas. Raises
+    `NotReady`. Inside a transaction."""
     if isinstance(target, ProjectRow):
         return project_figures(limes, target, ids)
     engine, catalog, resources = limes.engine, limes.catalog, list(ids.values())
-    quotas = quota_queries.domain_quotas_by_resource(engine, resources)
-    projects = quota_queries.project_quota_sums(engine, target.id, resources)
+    temporary = temporary_queries.temporary_quotas(engine, target.id, None)
+    quotas = queries.domain_quotas_by_resource(engine, resources)
+    projects = decision_queries.project_quota_sums(engine, target.id, resources)
     raw, all_quotas = raw_capacities(engine, resources), Counter[int]()
     for (_, id_), quota in quotas.items():
         all_quotas[id_] += quota
@@ -232,28 +244,30 @@ def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mappin
             capacity=effective_capacity(capacity, catalog.behavior(ref).overcommit_factor),
             strict_limit=catalog.distribution(ref).strict_domain_quota_limit,
         )
-    return figures
+    return figures, {ref: temporary[id_] for ref, id_ in ids.items() if id_ in temporary}
 
 
-def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
-    engine, resources = limes.engine, list(ids.values())
-    own = quota_queries.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
-    if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
-        raise not_ready(engine, project.id, missing)
-    projects = quota_queries.project_quota_sums(engine, project.domain_id, resources)
-    return {
+def project_figures(
+    limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]
+) -> tuple[dict[Ref, ProjectFigures], dict[Ref, TemporaryQuota]]:
+    found = decision_queries.project_decisions(limes.engine, project, list(ids.values()), limes.now())
+    if missing := [ref for ref, id_ in ids.items() if id_ not in found]:
+        raise not_ready(limes.engine, project.id, missing)
+    own = {ref: found[id_] for ref, id_ in ids.items()}
+    figures = {
         ref: ProjectFigures(
-            quota=own[id_].quota or 0,
-            usage=own[id_].usage,
-            projects_quota=projects.get(id_, 0),
-            domain_quota=own[id_].domain_quota or 0,
-            capacity=effective_capacity(int(own[id_].raw_capacity), limes.catalog.behavior(ref).overcommit_factor),
-            backend_minimum=own[id_].min_backend_quota,
-            backend_maximum=own[id_].max_backend_quota,
-            committed=int(own[id_].committed),
+            quota=row.quota or 0,
+            usage=row.usage,
+            projects_quota=row.projects_quota or 0,
+            domain_quota=row.domain_quota or 0,
+            capacity=effective_capacity(row.raw_capacity, limes.catalog.behavior(ref).overcommit_factor),
+            backend_minimum=row.min_backend_quota,
+            backend_maximum=row.max_backend_quota,
+            committed=row.committed,
         )
-        for ref, id_ in ids.items()
+        for ref, row in own.items()
     }
+    return figures, {ref: row.temporary for ref, row in own.items() if row.temporary is not None}
 
 
 def rules_of(limes: Limes, target: Target, ref: Ref, permissions: Permissions) -> QuotaRules:
@@ -285,7 +299,7 @@ def set_bursting(
 
     def work() -> tuple[int, Sequence[str]]:
         project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
-        present = quota_queries.lock_project(limes.engine, project.id, lock=not dry_run)
+        present = queries.lock_project(limes.engine, project.id, lock=not dry_run)
         if condition is not None:
             condition.check(quota_changes.project_tag(limes.engine, limes.catalog, project.id, lock=not dry_run))
         if present == enabled:
@@ -295,7 +309,7 @@ def set_bursting(
         if dry_run:
             return project.id, ()
         services = list(limes.catalog.services)
-        quota_queries.write_bursting(limes.engine, project.id, enabled)
+        queries.write_bursting(limes.engine, project.id, enabled)
         change_log.record_bursting(limes, scope_of(project), enabled)
         change_log.request_push(limes, project.id, services)
         return project.id, services
@@ -320,7 +334,7 @@ def _record_refusal(limes: Limes, place: Place, enabled: bool, message: str) -> 
 
 
 def _refuse_while_bursted(limes: Limes, project_id: int) -> None:
-    found = quota_queries.bursted_resources(limes.engine, project_id)
+    found = queries.bursted_resources(limes.engine, project_id)
     if bursted := sorted(ref for ref in found if limes.catalog.find(ref)):
         count = f"{len(bursted)} resource is" if len(bursted) == 1 else f"{len(bursted)} resources are"
         names = ", ".join("/".join(ref) for ref in bursted)

@@ -87,22 +87,21 @@ def _settle(limes: Limes, rows: Sequence[temporary_queries.DueRow]) -> None:
             changed[id_] = replace(due[id_], due_at=now + retry)
     queries.write_temporary_quotas(engine, head.domain_id, head.project_id, changed)
     if settled:
-        place = Place(head.domain_uuid, head.project_uuid or "")
-        _settle_quotas(limes, place, settled, {ref: due[id_] for ref, id_ in settled.items()})
+        target = find(engine, Place(head.domain_uuid, head.project_uuid or ""))
+        _settle_quotas(limes, target, settled, {ref: due[id_] for ref, id_ in settled.items()})
 
 
-def _settle_quotas(limes: Limes, place: Place, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
-    target = find(limes.engine, place)
+def _settle_quotas(limes: Limes, target: Target, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
     if isinstance(target, ProjectRow):
         project_quotas_by_resource(limes.engine, target.id, sorted(ids.values()), lock=True)
     steps = {}
-    for ref, figures in set_quota.read_figures(limes, target, ids).items():
+    for ref, figures in set_quota.read_figures(limes, target, ids)[0].items():
         rules = set_quota.rules_of(limes, target, ref, changes.ALL_PERMISSIONS)
         may_be = partial(hierarchy.judge, figures=figures, rules=rules)
         steps[ref] = take_step(due[ref], figures.quota, may_be, rules.unit, limes.now(), _retry(limes))
     wanted = {ref: step.quota for ref, step in steps.items()}
     update = changes.QuotaUpdate(wanted, {}, dict.fromkeys(wanted, changes.ALL_PERMISSIONS), steps=steps)
-    _, outcome = set_quota.apply_update(limes, place, update)
+    outcome = set_quota.apply_update(limes, target, update)
     if not outcome.refusals:
         given_back = _given_back(limes, target, due, steps)
         announce(limes, TEMPORARY_QUOTA_ENDED, "Nothing has to be done.", limes.now(), given_back)

@@ -16,8 +16,8 @@ from limes.catalog.queries import resource_ids
 from limes.commitments.rules import committable_azs, warn_beyond_quota
 from limes.db.transactions import snapshot
 from limes.projects.queries import ProjectRow
-from limes.projects.scope import Place, find, ids_of
-from limes.quota import changes, hierarchy, history, queries, set_quota, temporary_queries
+from limes.projects.scope import Place, find
+from limes.quota import changes, hierarchy, history, queries, set_quota
 from limes.quota.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds
 from limes.quota.history import NumberedChange
 from limes.quota.rules import Permissions, usable_quota
@@ -59,9 +59,8 @@ def explain_quotas(
     if isinstance(target, ProjectRow):
         scraped = queries.project_quotas_by_resource(engine, target.id, ids.values())
         ids = {ref: id_ for ref, id_ in ids.items() if id_ in scraped}
-    figures = set_quota.read_figures(limes, target, ids) if ids else {}
+    figures, temporary = set_quota.read_figures(limes, target, ids) if ids else ({}, {})
     origins = history.latest(engine, place.domain_uuid, place.project_uuid)
-    temporary = temporary_queries.temporary_quotas(engine, *ids_of(target))
     growing = [id_ for ref, id_ in ids.items() if catalog.autogrow(ref)]
     of_domain = growing and not isinstance(target, ProjectRow)
     sums = resource_sums(engine, growing, "cluster", ALL_PROJECTS) if of_domain else ()
@@ -79,7 +78,7 @@ def explain_quotas(
             warning = warn_beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
         else:
             warning = set_quota.warn_beyond_capacity(ref, numbers, rules, numbers.quota)
-        acceptable, origin, ends = bounds(numbers.quota, judge), origins.get(ref), temporary.get(ids[ref])
+        acceptable, origin, ends = bounds(numbers.quota, judge), origins.get(ref), temporary.get(ref)
         explanations.append(Explanation(ref, numbers, rules, acceptable, origin, usable, warning, growth, ends))
     return explanations
 

@@ -238,7 +238,7 @@ def _matching_rules(limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]
     if not limes.auto_approval or any(row.what == What.MIN_QUOTA.value for row in rows):
         return None  # only people with the right `project:grant_quota` grant what grows by itself
     all_ids = resource_ids(limes.engine)
-    figures = set_quota.project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
+    figures, _ = set_quota.project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
     approved_at = lists.approvals_by_rules(limes.engine, project.id)
     found: dict[Ref, str] = {}
     for row in rows:

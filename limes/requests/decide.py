@@ -101,7 +101,7 @@ def _approve(
             origin = pass_on.read_origin(limes, locked.origin)
             wanted = pass_on.needed_now(limes, origin, wanted)
         granted = wanted | amounts
-        outcome = pass_on.raise_quotas(limes, place, granted, rights, term)
+        outcome = pass_on.raise_quotas(limes, target, granted, rights, term)
     if outcome.refusals:
         return outcome, None
     queries.write_granted(limes.engine, request_id, granted)

@@ -19,8 +19,8 @@ from limes.db.engine import Engine
 from limes.db.transactions import atomic
 from limes.kernel.errors import Conflict, Forbidden
 from limes.projects.queries import ProjectRow, projects_by_id
-from limes.projects.scope import Place, find_domain
-from limes.quota import change_log, hierarchy, rules, set_quota, temporary
+from limes.projects.scope import Place, Target, find_domain
+from limes.quota import change_log, decision_queries, hierarchy, rules, set_quota, temporary
 from limes.quota import queries as quota_queries
 from limes.quota.changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
 from limes.requests import queries, store
@@ -65,7 +65,7 @@ def grant_to_project(
     for what, each in wanted.items():
         if refusals := refuse_bounds(limes, project, what, each):
             return QuotaOutcome(refusals)
-    outcome = raise_quotas(limes, place, quotas, rights, term)
+    outcome = raise_quotas(limes, project, quotas, rights, term)
     if not outcome.refusals:
         for what, each in wanted.items():
             set_project_bounds(limes, place, what, each)
@@ -73,12 +73,12 @@ def grant_to_project(
 
 
 def raise_quotas(
-    limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: temporary.Term
+    limes: Limes, target: Target, quotas: Mapping[Ref, int], rights: Rights, term: temporary.Term
 ) -> QuotaOutcome:
     """Raises quotas for a term, or says why not."""
     changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
-    update = set_quota.read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
-    return set_quota.apply_update(limes, place, replace(update, only_raises=True))[1]
+    update = set_quota.read_update(limes, target, changes, {ref: rights.quota(ref) for ref in quotas})
+    return set_quota.apply_update(limes, target, replace(update, only_raises=True))
 
 
 def _wanted_bounds(
@@ -110,7 +110,7 @@ def _quotas_around(
 ) -> tuple[dict[Ref, int], dict[Ref, int]]:
     """Returns the quotas of the domain, and those of all other projects in it together."""
     resources = sorted(ids.values())
-    sums = quota_queries.project_quota_sums(engine, project.domain_id, resources)
+    sums = decision_queries.project_quota_sums(engine, project.domain_id, resources)
     domain = quota_queries.domain_quotas_by_resource(engine, resources, [project.domain_id])
     rows = quota_queries.project_quotas_by_name(engine, project.id, lock=False)
     own = {ref: (rows[ref].quota or 0) if ref in rows else 0 for ref in ids}

@@ -12,6 +12,8 @@ from limes.db.base import BaseModel
 
 ALL_DOMAINS = 0
 """What the rows about all domains together have as their domain."""
+ALL_AZS = ""
+"""What the rows about all AZs together have as their AZ."""
 
 
 class NumericField(Field):

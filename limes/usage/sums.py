@@ -20,13 +20,11 @@ from limes.db.engine import Engine
 from limes.db.query import Node, Query, mapping, rows
 from limes.projects.models import Project, ProjectAZResource, ProjectResource
 from limes.usage import project_sums
-from limes.usage.models import ALL_DOMAINS, CommitmentSum, ProjectSum, UnusedCommitment
+from limes.usage.models import ALL_AZS, ALL_DOMAINS, CommitmentSum, ProjectSum, UnusedCommitment
 from limes.usage.project_sums import ALL_PROJECTS, Among, Level, ResourceSum, UsageSum
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_ALL_AZS = ""
-"""What the rows about all AZs together have as their AZ."""
 _SUM = ProjectSum
 
 
@@ -87,7 +85,7 @@ def _resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
         fn.SUM(_SUM.backend_quota),
         _unless_none(_SUM.backend_quotas, fn.SUM(_SUM.infinite_backend_quotas) > 0),
     ).having(fn.SUM(_SUM.projects) > 0)
-    is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az == _ALL_AZS, _is_kept_among(_SUM, by, among))
+    is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az == ALL_AZS, _is_kept_among(_SUM, by, among))
     return _group(query.where(*is_wanted), by, _SUM.domain_id, _SUM.resource_id)
 
 
@@ -99,14 +97,14 @@ def select_quotas(resources: Sequence[int]) -> Any:
     kept."""
     key = (_SUM.domain_id, _SUM.resource_id)
     quota = fn.SUM(_SUM.quota).alias("quota")
-    is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az == _ALL_AZS, _SUM.domain_id != ALL_DOMAINS)
+    is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az == ALL_AZS, _SUM.domain_id != ALL_DOMAINS)
     return _SUM.select(*key, quota).where(*is_wanted).group_by(*key).alias("sums")
 
 
 @mapping(tuple[int, int, str], UsageSum)
 def _az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     query = _SUM.select(_key(by, _SUM.domain_id), _SUM.resource_id, _SUM.az, *_USAGE).having(fn.SUM(_SUM.projects) > 0)
-    is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az != _ALL_AZS, _is_kept_among(_SUM, by, among))
+    is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az != ALL_AZS, _is_kept_among(_SUM, by, among))
     return _group(query.where(*is_wanted), by, _SUM.domain_id, _SUM.resource_id, _SUM.az)
 
 
@@ -159,7 +157,7 @@ def _corrections(resources: Sequence[int], now: float, *, is_pooled: bool) -> tu
     pairs, other, third = (_with_ended(resources, now) for _ in range(3))
 
     def az(column: Any) -> Any:
-        return (Value(_ALL_AZS) if is_pooled else column).alias("az")
+        return (Value(ALL_AZS) if is_pooled else column).alias("az")
 
     committed = (
         row.select(row.project, row.resource, az(row.az), row.amount)
@@ -175,14 +173,14 @@ def _corrections(resources: Sequence[int], now: float, *, is_pooled: bool) -> tu
     stored = (
         kept.select(kept.project_id, kept.resource_id, kept.az, (Value(0) - kept.unused).alias("amount"))
         .join(third, on=_same_pair(kept, third))
-        .where((kept.az == _ALL_AZS) if is_pooled else (kept.az != _ALL_AZS))
+        .where((kept.az == ALL_AZS) if is_pooled else (kept.az != ALL_AZS))
     )
     return present, stored
 
 
 def _unused(resources: Sequence[int], now: float, by: Level, among: Among, *, is_pooled: bool) -> Any:
     """Selects key, resource, AZ and amount."""
-    is_wanted = (_SUM.az == _ALL_AZS) if is_pooled else (_SUM.az != _ALL_AZS)
+    is_wanted = (_SUM.az == ALL_AZS) if is_pooled else (_SUM.az != ALL_AZS)
     parts: Any = _SUM.select(_SUM.domain_id, _SUM.resource_id, _SUM.az, _SUM.unused.alias("amount"))
     parts = parts.where(any_of(_SUM.resource_id, resources), is_wanted, _is_kept_among(_SUM, by, among))
     for correction in _corrections(resources, now, is_pooled=is_pooled):
@@ -224,7 +222,7 @@ def unused_commitments_overall(engine: Engine, resources: Sequence[int], now: fl
 def _claimed(
     resources: Sequence[int], now: float, azs: Collection[str], among: Literal["all", "these", "others"]
 ) -> Node:
-    is_pooled, is_total = among == "all", _SUM.az == _ALL_AZS
+    is_pooled, is_total = among == "all", _SUM.az == ALL_AZS
 
     def in_azs(az: Any) -> list[Any]:
         if is_pooled:

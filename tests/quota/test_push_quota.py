@@ -11,6 +11,7 @@ from limes.projects import tasks
 from limes.quota.push_quota import push_quota
 from tests.collector.lab import Lab, once
 from tests.support.rows import all_rows, changes
+from tests.support.statements import count_statements
 
 pytestmark = pytest.mark.sql
 
@@ -57,6 +58,16 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped: Lab) -> Non
     assert (scraped.compute.written, scraped.volume.written) == ([("berlin", {"cores": 20, "ram": 0})], [])
     assert scraped.service("next_push_at", service="volume") == (scraped.now,)
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
+
+
+def test_a_fixed_number_of_statements(scraped: Lab) -> None:
+    scraped.set_quota("cores", 20)
+    one = count_statements(scraped.engine, lambda: scraped.push_next("compute"))
+    scraped.set_quota("cores", 21)
+    scraped.set_quota("ram", 5)
+    assert count_statements(scraped.engine, lambda: scraped.push_next("compute")) == one
+    # the claim, its lease, and what to write; two locks, and the writes, which PostgreSQL gets together
+    assert one == (6 if scraped.engine.dialect == "postgresql" else 7)
 
 
 def test_a_failed_write_is_tried_again_after_growing_pauses(scraped: Lab) -> None:

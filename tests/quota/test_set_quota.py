@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from tests.api.world import FRANCE, World
-from tests.quota.quotas import DOMAIN, PROJECT, body, put
+from tests.quota.quotas import DOMAIN, PROJECT, body, put, request_quotas
 from tests.support.rows import all_rows, changes
+from tests.support.statements import count_statements
 
 
 @pytest.mark.sql
@@ -26,6 +27,28 @@ def test_domain_admin_gives_quota_to_projects(world: World) -> None:
     ]
     assert changed == {}
     assert world.pushed == [(1, ("compute",))]
+
+
+@pytest.mark.sql
+def test_as_many_statements_for_many_quotas_as_for_one(world: World) -> None:
+    def put_quotas(**quotas: int) -> int:
+        def work() -> None:
+            assert request_quotas(world, PROJECT, quotas).status_code == 202
+
+        return count_statements(world.engine, work)
+
+    counts = {put_quotas(cores=21), put_quotas(cores=22, ram=2048)}
+    # who it is, the lock, what decides; and the writes, which PostgreSQL gets together
+    assert counts == {4 if world.engine.dialect == "postgresql" else 6}
+
+
+@pytest.mark.sql
+def test_quota_where_the_domain_has_no_row_yet(world: World) -> None:
+    world.engine.execute("DELETE FROM domain_resources WHERE domain_id = 1")
+    result, changed = put(world, PROJECT, body("project", compute={"cores": 10, "ram": 1000}))
+    assert result.status_code == 202
+    assert [row.quota for row in changed["domain_resources"][1]] == [0, 0]
+    assert sorted(row.quota for row in changed["project_resources"][1]) == [10, 1000]
 
 
 def test_cloud_admin_gives_quota_to_domains(world: World) -> None:
