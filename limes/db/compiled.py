@@ -10,9 +10,11 @@ of their parameters (`limes.db.query` has a shorter form), and built with the fi
 the text of a query never depends on its values, and PostgreSQL can keep its plan.
 """
 
+import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -30,6 +32,7 @@ Finish = Callable[[peewee.Insert], peewee.Node]
 Condition = Callable[["Parameters"], peewee.ColumnBase]
 Changes = Callable[["Parameters"], dict[Any, Any]]
 
+_PREPARED_ROWS = 4
 _MANY_ROWS = 33
 """A statement is built once for each number of rows below this. So many or more are one value for PostgreSQL; for
 SQLite, the statement is built each time, which takes less than running it."""
@@ -49,6 +52,8 @@ class Param:
 class _AllRows:
     """The values of all rows that are written, each row followed by these defaults."""
 
+    width: int
+    """Columns that each row brings."""
     defaults: tuple[Any, ...]
 
 
@@ -67,10 +72,15 @@ class Parameters:
         return peewee.Value(Param(name), converter=False)
 
 
-class Statement:
-    __slots__ = ("_list_parameters", "_parameters", "dialect", "sql", "values")
+_LITERALS = (int, float, NoneType)
 
-    def __init__(self, sql: str, values: tuple[Any, ...], dialect: str) -> None:
+
+class Statement:
+    __slots__ = ("_list_parameters", "_parameters", "_prepared", "dialect", "prepare", "sql", "values")
+
+    def __init__(self, sql: str, values: tuple[Any, ...], dialect: str, *, prepare: bool = False) -> None:
+        self.prepare = prepare
+        self._prepared: Prepared | None = None
         self.sql = sql
         """With that database's parameter marks."""
         self.values = values
@@ -89,9 +99,56 @@ class Statement:
             bound[index] = _list_value(values[name], self.dialect)
         return bound
 
+    @property
+    def prepared(self) -> "Prepared":
+        if self._prepared is None:
+            self._prepared = Prepared(self.sql, self._behind_marks())
+        return self._prepared
+
+    def _behind_marks(self) -> list[Any]:
+        """Returns for each mark the value that is part of the query, or something else."""
+        return list(self.values)
+
+
+class Prepared:
+    """A statement in the form of PREPARE and EXECUTE. Numbers that are part of it stay in its text: PostgreSQL would
+    not always know their type."""
+
+    __slots__ = ("_given", "call", "name", "text")
+
+    def __init__(self, sql: str, behind_marks: Sequence[Any]) -> None:
+        self._given = [index for index, value in enumerate(behind_marks) if not isinstance(value, _LITERALS)]
+        numbers = {index: f"${number}" for number, index in enumerate(self._given, 1)}
+        filled = sql % tuple(numbers.get(index) or _literal(value) for index, value in enumerate(behind_marks))
+        # a pooler that is not known may give us a connection on which another process has prepared something
+        self.name = f"limes_{hashlib.blake2s(filled.encode(), digest_size=10).hexdigest()}"
+        # SQL text: PREPARE and EXECUTE
+        self.text = f"PREPARE {self.name} AS {filled}".replace("%", "%%")
+        marks = f"({', '.join(['%s'] * len(numbers))})" if numbers else ""
+        self.call = f"EXECUTE {self.name}{marks}"
+
+    def bind(self, bound: Sequence[Any]) -> list[Any]:
+        """Returns the values of EXECUTE, of those for all marks."""
+        return [bound[index] for index in self._given]
+
+
+def _literal(value: float | None) -> str:
+    return "NULL" if value is None else f"({value})".upper()
+
 
 class _StatementForRows(Statement):
-    __slots__ = ()
+    __slots__ = ("_count",)
+
+    def __init__(self, sql: str, values: tuple[Any, ...], dialect: str, *, count: int, prepare: bool) -> None:
+        super().__init__(sql, values, dialect, prepare=prepare and count <= _PREPARED_ROWS)
+        self._count = count
+
+    def _behind_marks(self) -> list[Any]:
+        marks: list[Any] = []
+        for value in self.values:
+            is_all = isinstance(value, _AllRows)
+            marks += [*[value] * value.width, *value.defaults] * self._count if is_all else [value]
+        return marks
 
     def bind(self, values: Mapping[str, Any]) -> list[Any]:
         bound: list[Any] = []
@@ -114,8 +171,7 @@ class Compiled:
     def __init__(self, build: Build, *, prepare: bool = False) -> None:
         """`build` must not depend on anything but its parameters."""
         self.prepare = prepare
-        """Whether PostgreSQL plans it only once for each connection: for SELECTs that are asked often outside of
-        transactions."""
+        """Whether PostgreSQL plans it only once for each connection: for small statements that run often."""
         self._build = build
         self._statements: dict[str, Statement] = {}
 
@@ -123,7 +179,8 @@ class Compiled:
         """Returns the query for `sqlite` or `postgresql`, built once. Its text does not depend on `values`."""
         statement = self._statements.get(dialect)
         if statement is None:
-            statement = self._statements[dialect] = compile_query(self._build(Parameters()), dialect, database)
+            statement = compile_query(self._build(Parameters()), dialect, database, prepare=self.prepare)
+            self._statements[dialect] = statement
         return statement
 
 
@@ -133,8 +190,9 @@ class CompiledForRows:
 
     __slots__ = ("_build", "_statements", "prepare")
 
-    def __init__(self, build: BuildForRows) -> None:
-        self.prepare = False
+    def __init__(self, build: BuildForRows, *, prepare: bool = False) -> None:
+        """With `prepare`, it is, for very few rows."""
+        self.prepare = prepare
         self._build = build
         self._statements: dict[tuple[str, int], Statement] = {}
 
@@ -144,13 +202,15 @@ class CompiledForRows:
         statement = self._statements.get((dialect, number))
         if statement is None:
             query = compile_query(self._build(Parameters(), count), dialect, database)
-            statement = _StatementForRows(query.sql, query.values, dialect)
+            statement = _StatementForRows(query.sql, query.values, dialect, count=count, prepare=self.prepare)
             if number <= _MANY_ROWS:
                 self._statements[dialect, number] = statement
         return statement
 
 
-def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None) -> CompiledForRows:
+def compiled_insert(
+    model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None, prepare: bool = False
+) -> CompiledForRows:
     """Returns an INSERT of rows of these fields. `finish` adds the clauses after them, such as `on_conflict`."""
 
     def build(_: Parameters, count: int) -> peewee.Node:
@@ -159,7 +219,7 @@ def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Fi
         insert = model.insert_from(_Rows(fields, defaults, count), [*fields, *defaults])
         return insert if finish is None else finish(insert)
 
-    return CompiledForRows(build)
+    return CompiledForRows(build, prepare=prepare)
 
 
 class _Rows(peewee.SQL):
@@ -186,7 +246,7 @@ class _Rows(peewee.SQL):
             return ctx
         marks = [mark] * (len(self._fields) + len(self._defaults))
         ctx.literal("VALUES " + ", ".join([f"({', '.join(marks)})"] * self._count))
-        ctx.value(_AllRows(self._defaults), False, add_param=False)
+        ctx.value(_AllRows(len(self._fields), self._defaults), False, add_param=False)
         return ctx
 
 
@@ -232,7 +292,7 @@ class _NewRows(peewee.SQL):
         return ctx
 
 
-def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -> Statement:
+def compile_query(query: peewee.Node, dialect: str, database: peewee.Database, *, prepare: bool = False) -> Statement:
     insert: Any = query if isinstance(query, peewee.ModelInsert) else None
     if insert is not None and insert._row_type is None:
         # peewee adds RETURNING if the database that the models are bound to has it. That may be another database than
@@ -241,7 +301,7 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
     sql, values = database.get_sql_context(dialect=dialect).sql(query).query()
     if isinstance(query, Locked) and dialect == "postgresql":
         _check_lock(sql)
-    return Statement(sql, tuple(values), dialect)
+    return Statement(sql, tuple(values), dialect, prepare=prepare)
 
 
 def _check_lock(sql: str) -> None:

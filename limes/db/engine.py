@@ -17,6 +17,7 @@ databases (docs/adr/0002-times-as-seconds.md).
 import contextlib
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
@@ -43,6 +44,11 @@ _TRIES = 12
 _STREAM_CHUNK = 1000
 _fetch_all, _fetch_one, _row_count = methodcaller("fetchall"), methodcaller("fetchone"), attrgetter("rowcount")
 _ONE = Compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
+
+
+class _Thread(threading.local):
+    may_repeat = False
+    """Whether this thread is in a transaction that runs again if a prepared statement is refused."""
 
 
 class Engine:
@@ -85,7 +91,8 @@ class Engine:
             patience=patience,
         )
         self.batch = statements.Batch(self._write, joins=self.dialect == "postgresql")
-        self._prepared = statements.PreparedReads(self.db) if self.dialect == "postgresql" else None
+        self._prepared = statements.PreparedStatements(self.db) if self.dialect == "postgresql" else None
+        self._thread = _Thread()
 
     @property
     def primary(self) -> "Engine":
@@ -148,14 +155,17 @@ class Engine:
         if self._in_transaction():
             return work()
         for tries_left in reversed(range(_TRIES)):
+            self._thread.may_repeat = True
             try:
                 with self.connection(), self.db.atomic():
                     return work()
             except DATABASE_ERRORS as error:
                 if is_read_only(error):
                     self._leave_standby(error)
-                if classify(error) is not Failure.COLLISION or not tries_left:
+                if classify(error) not in (Failure.COLLISION, Failure.UNPREPARED) or not tries_left:
                     self._fail(error)
+            finally:
+                self._thread.may_repeat = False
             # Full jitter, so that transactions do not collide again: 0..2, 0..4, ... 0..250 ms.
             longest = min(0.25, 0.002 * 2 ** (_TRIES - 1 - tries_left))
             time.sleep(random.uniform(0, longest))  # noqa: S311 - spreads load
@@ -220,7 +230,7 @@ class Engine:
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
         statement = self._statement(query, values)
-        row = self._run(statement.sql, statement.bind(values), _fetch_one)
+        row = self._run(*self._call(statement, values), _fetch_one)
         return None if row is None else kind._make(row)
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
@@ -238,18 +248,18 @@ class Engine:
     def write(self, query: Query, /, **values: Any) -> int:
         statement = self._statement(query, values)
         if self.batch.is_open:
-            self.batch.add(statement.sql, statement.bind(values))
+            self.batch.add(*self._call(statement, values))
             return 0
-        return self._write(statement.sql, statement.bind(values))
+        return self._write(*self._call(statement, values))
 
     def _write(self, text: str, params: Sequence[Any]) -> int:
         return int(self._run(text, params, _row_count))
 
     def fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
         statement = self._statement(query, values)
-        if not isinstance(query, peewee.Node) and query.prepare:
-            return self._fetch_prepared(statement.sql, statement.bind(values))
-        return list(self._run(statement.sql, statement.bind(values), _fetch_all))
+        if statement.prepare and not self._in_transaction():
+            return self._fetch_prepared(statement, values)
+        return list(self._run(*self._call(statement, values), _fetch_all))
 
     def _statement(self, query: Query, values: Mapping[str, Any]) -> Statement:
         if isinstance(query, peewee.Node):
@@ -272,12 +282,35 @@ class Engine:
 
     # -- how statements run ------------------------------------------------------------------------------------------
 
+    def _call(self, statement: Statement, values: Mapping[str, Any]) -> tuple[str, Sequence[Any]]:
+        """Returns a statement's text and values, or how to run it prepared."""
+        bound = statement.bind(values)
+        if not statement.prepare or not self._thread.may_repeat or not self._in_transaction():
+            return statement.sql, bound
+        try:
+            is_ready = self._is_ready_for(statement)
+        except DATABASE_ERRORS as error:
+            self._note_refusal(error)
+            raise
+        return (statement.prepared.call, statement.prepared.bind(bound)) if is_ready else (statement.sql, bound)
+
+    def _is_ready_for(self, statement: Statement) -> bool:
+        prepared = None if self.behind_pooler else self._prepared
+        return prepared is not None and prepared.is_ready_for(statement.prepared)
+
+    def _note_refusal(self, error: Exception) -> bool:
+        return self._prepared is not None and self._prepared.note_refusal(error)
+
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         return self._execute(*self.batch.after_notes(text, params), take)
 
     def _execute(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         if self._in_transaction():
-            return take(self.db.execute_sql(text, params or None))
+            try:
+                return take(self.db.execute_sql(text, params or None))
+            except DATABASE_ERRORS as error:
+                self._note_refusal(error)
+                raise
         try:
             with self.connection():
                 return take(self.db.execute_sql(text, params or None))
@@ -286,18 +319,18 @@ class Engine:
                 self._leave_standby(error)
             self._fail(error)
 
-    def _fetch_prepared(self, text: str, params: Sequence[Any]) -> list[Row]:
-        if self._prepared is None or not self._prepared.usable or self._in_transaction():
-            return list(self._run(text, params, _fetch_all))
+    def _fetch_prepared(self, statement: Statement, values: Mapping[str, Any]) -> list[Row]:
+        bound = statement.bind(values)
         try:
             with self.connection():
                 try:
-                    if not self.behind_pooler:
-                        return self._prepared.fetch(text, params)
+                    if self._is_ready_for(statement):
+                        prepared = statement.prepared
+                        return list(self.db.execute_sql(prepared.call, prepared.bind(bound) or None).fetchall())
                 except DATABASE_ERRORS as error:
-                    if not self._prepared.is_refusal(error):
+                    if not self._note_refusal(error):
                         raise
-                return list(self._run(text, params, _fetch_all))
+                return list(self._execute(statement.sql, bound, _fetch_all))
         except DATABASE_ERRORS as error:
             self._fail(error)
 

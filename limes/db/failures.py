@@ -19,6 +19,8 @@ class Failure(Enum):
 
     COLLISION = "the database is too busy; try again"
     """This transaction collided with another one and was rolled back: run it again."""
+    UNPREPARED = "the database has lost its prepared statements; try again"
+    """A prepared statement cannot be used (`limes.db.statements`): run it, or its transaction, again."""
     BUSY = "the database is too busy: a lock was not free in time; try again"
     """A lock was not free in time. No use to try again: it has waited already."""
     TOO_SLOW = "the database took too long over this request; try again or ask for less"
@@ -33,6 +35,9 @@ class Failure(Enum):
 _POSTGRESQL_CODES = {
     "40001": Failure.COLLISION,  # serialization_failure
     "40P01": Failure.COLLISION,  # deadlock_detected
+    "26000": Failure.UNPREPARED,  # invalid_sql_statement_name
+    "42P05": Failure.UNPREPARED,  # duplicate_prepared_statement
+    "0A000": Failure.UNPREPARED,  # feature_not_supported: a plan whose columns have changed their types
     "55P03": Failure.BUSY,  # lock_not_available
     "57014": Failure.TOO_SLOW,  # query_canceled, by statement_timeout
     "25P03": Failure.TOO_SLOW,  # idle_in_transaction_session_timeout

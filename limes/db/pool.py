@@ -36,7 +36,10 @@ Pooler = Literal["auto", "none", "transaction"]
 """Whether to find out if there is a pooler, or to take it that there is none, or one."""
 TRUSTED_SECONDS = 1.0
 """A connection that rested longer is checked before use."""
-# PREPARE and EXECUTE are only used for reads, see limes.db.statements
+_PLANS = "-c plan_cache_mode=force_generic_plan"
+"""What is prepared is planned once (`limes.db.statements`). Left alone, PostgreSQL plans each time for lists of less
+than ten items."""
+# outside of transactions, PREPARE and EXECUTE are only used for reads, see limes.db.engine
 _READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
@@ -50,7 +53,7 @@ class SessionSettings:
     def as_options(self) -> str:
         """Returns them as libpq's parameter `options`, for a session of our own."""
         timeouts = [f"-c {name}={value}" for name, value in self._milliseconds().items()]
-        return " ".join([self.given, *timeouts]).strip()
+        return " ".join([_PLANS, self.given, *timeouts])
 
     def as_query(self) -> Select:
         words = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|\S)+", self.given)]

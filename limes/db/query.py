@@ -45,7 +45,7 @@ _MARK = object()
 
 class Options(TypedDict, total=False):
     prepare: bool
-    """For reads that are asked often outside of transactions: PostgreSQL plans them only once."""
+    """For small statements that run often: PostgreSQL plans them only once."""
     skip_empty: str
     """The database is not asked if the argument of this name is empty: there would be nothing."""
 
@@ -169,8 +169,11 @@ def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     return groups
 
 
-def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
-    return lambda build: Query(build, lambda engine, query, values: engine.first(query, kind, **values), kind)
+def first(kind: type[R], *, prepare: bool = False) -> Callable[[Build[P]], Query[P, R | None]]:
+    def read(engine: Engine, query: Compiled, values: Values) -> R | None:
+        return engine.first(query, kind, **values)
+
+    return lambda build: Query(build, read, kind, prepare=prepare)
 
 
 def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
@@ -240,14 +243,14 @@ def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Qu
     return _column(_as_they_are, kind, options)
 
 
-def value(kind: type[T]) -> Callable[[Build[P]], Query[P, T]]:
+def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T]]:
     """Gives the value of one column in one row, which there always is: a sum, or the id of a new row."""
 
     def only(found: list[Any]) -> T:
         (one,) = found
         return one  # type: ignore[no-any-return]  # a test compares T with what the databases give
 
-    return _column(only, kind, {})
+    return _column(only, kind, options)
 
 
 def first_value(kind: type[T]) -> Callable[[Build[P]], Query[P, T | None]]:
@@ -297,9 +300,9 @@ def writes(build: Build[P]) -> Query[P, int]:
     return writes_for("")(build)
 
 
-def writes_for(argument: str) -> Callable[[Build[P]], Query[P, int]]:
+def writes_for(argument: str, *, prepare: bool = False) -> Callable[[Build[P]], Query[P, int]]:
     """As `writes`. The database is not asked if the argument of this name is empty."""
-    return lambda build: Query(build, _write, None, skip_empty=argument, nothing=int)
+    return lambda build: Query(build, _write, None, prepare=prepare, skip_empty=argument, nothing=int)
 
 
 def locks(build: Build[P]) -> Query[P, int]:
@@ -319,6 +322,7 @@ class Insert(Generic[New]):
         keep: bool = False,
         at_once: int = maxsize,
         finish: Finish | None = None,
+        prepare: bool = False,
     ) -> None:
         """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`. With a
         `key`, that number of first columns identifies a row: if it exists, it gets the values of the
@@ -329,7 +333,7 @@ class Insert(Generic[New]):
             finish = methodcaller("on_conflict", "NOTHING", conflict_target=fields[:key])
         elif key:
             finish = methodcaller("on_conflict", conflict_target=fields[:key], preserve=fields[key:])
-        self.compiled = compiled_insert(model, *fields, finish=finish)
+        self.compiled = compiled_insert(model, *fields, finish=finish, prepare=prepare)
         self._at_once = at_once
 
     def __call__(self, engine: Engine, new: Sequence[New]) -> int:

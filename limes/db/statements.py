@@ -1,7 +1,6 @@
 """Statements with fewer round trips and less planning: writes in batches, and prepared reads."""
 
 import contextlib
-import hashlib
 import logging
 import threading
 import weakref
@@ -10,10 +9,13 @@ from typing import Any
 
 import peewee
 
+from limes.db.compiled import Prepared
+from limes.db.failures import Failure, classify
+
 log = logging.getLogger(__name__)
 
-_REFUSALS = frozenset({"26000", "42P05", "0A000"})
-_ENOUGH = 20
+_ENOUGH = 8
+"""Refusals. A transaction is tried more often than that."""
 
 
 class Batch(threading.local):
@@ -60,50 +62,41 @@ class Batch(threading.local):
         return text, values
 
 
-class PreparedReads:
-    """Prepared statements for frequent reads: PostgreSQL takes longer to plan a join of three tables than to run it.
+class PreparedStatements:
+    """For statements that run often: PostgreSQL takes longer to plan a small one than to run it.
 
     A statement is prepared on each connection when it is first needed there, and none is where a pooler is known. One
     that is not known may give each transaction another connection: this has no such statement (SQLSTATE 26000), or
-    another process has prepared it there, so its name follows from its text. After a migration a plan may be stale
-    (0A000). In all these cases the statement runs unprepared, and after some of them no statement is prepared any more.
-    Safe to use from many threads: a connection belongs to one at a time."""
+    another process has prepared it there. After a migration a plan may be stale (0A000). After such a refusal, the
+    statement runs unprepared on this connection, its transaction from the beginning; and after some of them no
+    statement is prepared any more. Safe to use from many threads: a connection belongs to one at a time."""
 
     def __init__(self, db: peewee.Database) -> None:
         self._db = db
-        self._calls: dict[str, tuple[str, str]] = {}
         self._prepared: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+        self._refused: weakref.WeakSet[Any] = weakref.WeakSet()
         self._failures = 0
 
-    @property
-    def usable(self) -> bool:
-        """Whether prepared statements work with this server and any pooler in front of it."""
-        return self._failures < _ENOUGH
+    def is_ready_for(self, prepared: Prepared) -> bool:
+        """Prepares it on this thread's connection, unless that has been done. Returns False if it cannot be used."""
+        connection = self._db.connection()
+        known = self._prepared.setdefault(connection, set())
+        if prepared.name in known:
+            return True
+        if self._failures >= _ENOUGH or connection in self._refused:
+            return False
+        self._db.execute_sql(prepared.text)
+        self._prepared.setdefault(self._db.connection(), set()).add(prepared.name)  # it may be another one by now
+        return True
 
-    def fetch(self, sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Returns all rows of a SELECT that changes nothing, outside of a transaction. Parameters are written `%s`."""
-        name, call = self._calls.get(sql) or self._call(sql, len(params))
-        known = self._prepared.setdefault(self._db.connection(), set())
-        if name not in known:
-            numbers = [f"${number}" for number in range(1, len(params) + 1)]
-            # SQL text: PREPARE and EXECUTE
-            self._db.execute_sql(f"PREPARE {name} AS {sql % tuple(numbers)}".replace("%", "%%"))
-            self._prepared.setdefault(self._db.connection(), set()).add(name)
-        return list(self._db.execute_sql(call, params or None).fetchall())
-
-    def _call(self, sql: str, count: int) -> tuple[str, str]:
-        """Returns the statement's name on each connection, and how to run it with `count` parameters."""
-        name = f"limes_{hashlib.blake2s(sql.encode(), digest_size=10).hexdigest()}"
-        marks = f"({', '.join(['%s'] * count)})" if count else ""
-        return self._calls.setdefault(sql, (name, f"EXECUTE {name}{marks}"))
-
-    def is_refusal(self, error: BaseException) -> bool:
-        """Returns whether to run the statement unprepared. Forgets what was prepared on this thread's connection."""
+    def note_refusal(self, error: BaseException) -> bool:
+        """Returns whether the statement, or its transaction, has to run again. It is not prepared then."""
         cause = getattr(error, "orig", None) or error
-        if getattr(cause, "pgcode", None) not in _REFUSALS:
+        if classify(error) is not Failure.UNPREPARED:
             return False
         self._prepared.pop(self._db.connection(), None)
+        self._refused.add(self._db.connection())
         self._failures += 1
-        if not self.usable:
+        if self._failures == _ENOUGH:
             log.warning("prepared statements do not work here, so none are used any more: %s", str(cause).strip())
         return True

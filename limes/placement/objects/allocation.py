@@ -69,6 +69,7 @@ _WRITE = compiled.compiled_insert(
     *(_Consumer.uuid, _Consumer.project_id, _Consumer.user_id, _Consumer.consumer_type),
     *(_Consumer.generation, _Consumer.updated),
     finish=_count_up_if_known,
+    prepare=True,
 )
 
 
@@ -80,7 +81,7 @@ def write_consumers(engine: Engine, owners: Sequence[Ownership], now: float) -> 
     return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
 
 
-@writes_for("consumer_ids")
+@writes_for("consumer_ids", prepare=True)
 def delete_consumers(consumer_ids: Collection[int]) -> Node:
     """Deletes consumers that have no allocations any more."""
     return _Consumer.delete().where(compiled.any_of(_Consumer.id, consumer_ids))

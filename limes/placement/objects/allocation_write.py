@@ -18,7 +18,7 @@ from peewee import Case
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, mapping, rows, writes
+from limes.db.query import Insert, Node, mapping, rows, writes_for
 from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue, ProviderUnknown
 from limes.placement.models import Allocation, Provider, ResourceClass
 from limes.placement.objects import allocation, change, inventory, quota, vocabulary
@@ -105,7 +105,7 @@ def _stamp_providers_of(consumer_id: int) -> Node:
     return Provider.update(changed=change.STAMP).where(any_of(Provider.id, held))
 
 
-@writes
+@writes_for("consumer_ids", prepare=True)
 def _delete_of(consumer_ids: Collection[int]) -> Node:
     return Allocation.delete().where(any_of(Allocation.consumer, consumer_ids))
 
@@ -170,10 +170,11 @@ class _AllocationWrite:
         """Writes. Raises `CapacityExceeded`, `InvalidValue` or `QuotaExceeded`."""
         self._held = _held_by(self._engine, self._old_ids)
         rows = self._fitting_rows()
-        if self._held:
-            _delete_of(self._engine, self._old_ids)
-        _add(self._engine, [(*row, self._now) for row in rows])
-        self._count_up({row[1] for row in rows})
+        with self._engine.batch.collect():
+            if self._held:
+                _delete_of(self._engine, self._old_ids)
+            _add(self._engine, [(*row, self._now) for row in rows])
+            self._count_up({row[1] for row in rows})
         if self._limits:
             quota.check(self._engine, self._limits, self._raised())
         gone = [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]
@@ -242,7 +243,7 @@ def _no_inventory(classes: Iterable[str], providers: Iterable[str]) -> CapacityE
     )
 
 
-@mapping(str, int)
+@mapping(str, int, prepare=True)
 def _lock_providers_of(uuids: Collection[str], consumer_ids: Collection[int]) -> Node:
     named = Provider.alias()
     concerned = named.select(named.id).where(any_of(named.uuid, uuids)) + Allocation.select(Allocation.provider).where(
@@ -258,7 +259,7 @@ def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequen
     return _lock_providers_of(engine, uuids, consumer_ids) if uuids or consumer_ids else {}
 
 
-@rows(_Held, skip_empty="consumer_ids")
+@rows(_Held, skip_empty="consumer_ids", prepare=True)
 def _held_by(consumer_ids: Collection[int]) -> Node:
     query = Allocation.select(Allocation.consumer, Allocation.provider, ResourceClass.name, Allocation.used)
     query = query.join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
@@ -278,4 +279,5 @@ _add = Insert(
     Allocation,
     *(Allocation.consumer, Allocation.provider, Allocation.resource_class, Allocation.used, Allocation.updated),
     at_once=_CHUNK,
+    prepare=True,
 )

@@ -49,13 +49,13 @@ def take_stamp(engine: Engine) -> None:
 
 
 def stamped(build: Build[P]) -> Query[P, int]:
-    """As `writes`, for a statement with `STAMP` in it, which is taken first."""
+    """As `writes`, for a small statement with `STAMP` in it, which is taken first."""
 
     def write(engine: Engine, query: compiled.Compiled, values: Values) -> int:
         take_stamp(engine)
         return engine.write(query, **values)
 
-    return Query(build, write, None)
+    return Query(build, write, None, prepare=True)
 
 
 @writes

@@ -89,7 +89,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
     return rows[0][0], {name: Inventory(*values) for _, name, *values in rows if name is not None}
 
 
-@tuples(tuple[int, int, str, int, Any, Any, Any, Any, Any, Any, Any], skip_empty="provider_ids")
+@tuples(tuple[int, int, str, int, Any, Any, Any, Any, Any, Any, Any], skip_empty="provider_ids", prepare=True)
 def _stock(provider_ids: Collection[int]) -> Node:
     query = _Inventory.select(_Inventory.provider, _Inventory.resource_class, ResourceClass.name, USED, *_VALUES)
     query = query.join(ResourceClass, on=ResourceClass.id == _Inventory.resource_class)

@@ -78,7 +78,7 @@ def delete(project_id: str) -> Node:
     return ProjectQuota.delete().where(ProjectQuota.project_id == project_id)
 
 
-@tuples(tuple[str, str, int | None])
+@tuples(tuple[str, str, int | None], prepare=True)
 def _lock(project_ids: Collection[str]) -> Node:
     quota = ProjectQuota.alias("quota")
     query = quota.select(quota.project_id, ResourceClass.name, quota.max_used)

@@ -68,7 +68,7 @@ def _missing(uuid: str) -> errors.Missing:
     return errors.Missing(f"No resource provider with uuid {uuid} found")
 
 
-@tuples(tuple[int, int])
+@tuples(tuple[int, int], prepare=True)
 def _identity(uuid: str) -> Node:
     return _Provider.select(_Provider.id, _Provider.generation).where(_Provider.uuid == uuid)
 
@@ -105,12 +105,12 @@ def lock(engine: Engine, uuid: str) -> LockedProvider:
     return provider
 
 
-@first(LockedProvider)
+@first(LockedProvider, prepare=True)
 def find_and_lock(uuid: str) -> Node:
     return compiled.lock(_Provider.select(*_LOCKED).where(_Provider.uuid == uuid))
 
 
-@first(LockedProvider)
+@first(LockedProvider, prepare=True)
 def _count_up_if(uuid: str, generation: int, now: float) -> Node:
     query = _Provider.update(generation=_Provider.generation + 1, updated=now, changed=change.STAMP)
     return query.where(_Provider.uuid == uuid, _Provider.generation == generation).returning(*_LOCKED)
@@ -213,7 +213,7 @@ def delete(engine: Engine, provider_id: int, now: float) -> None:
     _delete(engine, provider_id)
 
 
-@value(int)
+@value(int, prepare=True)
 def _next_generation(provider_id: int, now: float) -> Node:
     query = _Provider.update(generation=_Provider.generation + 1, updated=now, changed=change.STAMP)
     return query.where(_Provider.id == provider_id).returning(_Provider.generation)
