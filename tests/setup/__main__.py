@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.setup import install
 from tests.setup.install import SetupError
-from tests.setup.needs import CHECKOUT, COMPILER, GOALS, REAL, Machine, Need, this_machine
+from tests.setup.needs import CHECKOUT, GOALS, REAL, Machine, Need, this_machine
 
 _PROJECT = CHECKOUT / "pyproject.toml"
 _REQUIREMENTS = CHECKOUT / "tests" / "requirements-real.txt"
@@ -56,8 +56,6 @@ class Setup:
                 self._try([need], self._real_venv)
             elif need.pip:
                 self._try([need], lambda need=need: install.pip_install(self.machine.venv, need.pip))
-        if COMPILER in self._needs and COMPILER.find(self.machine):
-            self._try([COMPILER], lambda: install.pip_install(self.machine.venv, "-e", f"{CHECKOUT}[fast]"))
 
     def stories(self) -> list[str]:
         """One line for each thing that is missing."""

@@ -166,9 +166,6 @@ APACHE = Need(
 UWSGI = Need(
     "uWSGI", lambda machine: _first(machine.venv.glob("bin/uwsgi")), "all three APIs below uWSGI", pip="pyuwsgi"
 )
-COMPILER = Need(
-    "a C compiler", _program("cc"), "gunicorn's parser in C (limes[fast])", ("gcc", "libc6-dev", "python3-dev")
-)
 
 ALL = (
     POSTGRESQL,
@@ -204,7 +201,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "screenshots": (CHROMIUM,),
     "faults": (POSTGRESQL, REAL, FAKETIME, HAPROXY, ETCD, PATRONI),
     "conformance": (POSTGRESQL, REAL),
-    "bench-placement": (POSTGRESQL, REAL, COMPILER),
+    "bench-placement": (POSTGRESQL, REAL),
     "bench-limes": (POSTGRESQL,),
     "bench-collector": (POSTGRESQL,),
     "bench-scale": (POSTGRESQL,),
