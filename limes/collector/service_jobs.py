@@ -170,7 +170,11 @@ def scrape_job(
     recorder = Recorder(name, store, batch)
 
     def step() -> bool:
-        task = queue.take() if breaker.ready() else queue.give_back()
+        if not breaker.ready():
+            queue.give_back()
+            recorder.flush()
+            return False
+        task = queue.take()
         if task is None:
             recorder.flush()
             return False

@@ -247,7 +247,7 @@ SOON = 15.0
 def sample_projects(limes: Limes, scrapes: Sequence[Scrape]) -> None:
     """Asks if something of a project is used or granted, and nothing was before."""
     first: dict[str, set[int]] = defaultdict(set)
-    for scrape in scrapes:
+    for scrape in [scrape for scrape in scrapes if scrape.has_changes]:
         stored = scrape.stored.resources
         for id_, row in scrape.present.resources.items():
             if (row.usage or row.quota) and not (id_ in stored and (stored[id_].usage or stored[id_].quota)):

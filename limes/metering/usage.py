@@ -23,8 +23,9 @@ def meter_usage(limes: Limes, scrapes: Sequence[Scrape]) -> None:
         jumped_back = _jumped_back(scrape)
         if jumped_back:
             queries.forget_future(engine, scrape.task.project_uuid, scrape.task.service_type, int(scrape.now))
-        metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
-        steps += _steps(scrape, metered | told.get(scrape.task.id, {}), jumped_back)
+        if scrape.has_changes or jumped_back or scrape.task.id in told:
+            metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
+            steps += _steps(scrape, metered | told.get(scrape.task.id, {}), jumped_back)
         begin = unknown_since(scrape.task.scraped_at, scrape.task.failing_since, limes.settings.usage_valid_for)
         if begin is not None and begin < int(scrape.now):
             gaps.append(GapRow(scrape.task.project_uuid, scrape.task.service_type, begin, int(scrape.now)))

@@ -15,7 +15,7 @@ from limes.app.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.db.compiled import any_of, compiled_update, keep, lock, new_value
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, columns_of, first_value, locks, made, made_by, writes, writes_for
+from limes.db.query import Insert, Node, columns_of, first_value, locks, made_by, tuples, writes, writes_for
 from limes.projects import tasks
 from limes.projects.models import Project, ProjectAZResource, ProjectResource, ProjectService
 
@@ -98,10 +98,14 @@ def keep_projects(ids: Collection[int]) -> Node:
     return keep(Project.select(Project.id).where(any_of(Project.id, ids)).order_by(Project.id))
 
 
-_OF_AZ = (str | None, int | None, int | None, str | None, int | None)
+_Row = tuple[
+    int, int, int | None, int | None, int, int | None, int | None, int | None,
+    str | None, int | None, int | None, str | None, int | None,
+]  # fmt: skip
+"""Project, resource, the fields of a `ResourceRow`, AZ, and those of an `AZRow`."""
 
 
-@made(lambda *row: row, int, int, *columns_of(ResourceRow), *_OF_AZ, skip_empty="resources")
+@tuples(_Row, skip_empty="resources")
 def _lock_figures(projects: Collection[int], resources: Collection[int]) -> Node:
     row, az = ProjectResource.alias("pr"), ProjectAZResource
     query = (
@@ -120,12 +124,13 @@ def _lock_figures(projects: Collection[int], resources: Collection[int]) -> Node
 def lock_figures(engine: Engine, projects: Collection[int], resources: Collection[int]) -> dict[int, Figures]:
     """The stored figures of each of these projects. Until the transaction ends, they stay as they are."""
     found: dict[int, Figures] = {project: Figures({}, {}) for project in projects}
-    for project, resource, *row in _lock_figures(engine, projects, resources):
-        figures = found[project]
-        if resource not in figures.resources:
-            figures.resources[resource] = ResourceRow._make(row[:6])
-        if row[6] is not None:
-            figures.azs[resource, row[6]] = AZRow._make(row[7:])
+    make = tuple.__new__  # half of the time of `_make`
+    for row in _lock_figures(engine, projects, resources):
+        (known, azs), resource, az = found[row[0]], row[1], row[8]
+        if resource not in known:
+            known[resource] = make(ResourceRow, row[2:8])
+        if az is not None:
+            azs[resource, az] = make(AZRow, row[9:])
     return found
 
 
@@ -253,6 +258,8 @@ class Scrape:
     usages: Mapping[str, ResourceUsage]
     """The backend's report, by resource."""
     now: float
+    has_changes: bool
+    """Whether the figures differ from what was there before: else only the outcome is written."""
 
 
 Listener = Callable[[Limes, Sequence[Scrape]], None]

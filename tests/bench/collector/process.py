@@ -11,6 +11,7 @@ from limes.catalog.catalog import Catalog
 from limes.collector.runner import run_until_signal
 from limes.db.engine import Engine
 from limes.kernel.logs import set_up
+from limes.kernel.system import tune_garbage_collector
 from limes.quota.constraints import ConstraintSet
 from limes.quota.rules import LowPrivRules
 from tests.bench.collector.cloud import AZS, SERVICES, FastService, NoCapacity, NoDiscovery, service
@@ -45,6 +46,7 @@ def settings(interval: float) -> Settings:
 def main(url: str, interval: float) -> None:
     """Runs until SIGTERM."""
     set_up(level="WARNING")
+    tune_garbage_collector()  # as in a collector
     run_until_signal(build_collector(Engine(url, application_name="limes-collector"), cluster(), settings(interval)))
 
 
