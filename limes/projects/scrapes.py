@@ -98,14 +98,13 @@ def keep_projects(ids: Collection[int]) -> Node:
     return keep(Project.select(Project.id).where(any_of(Project.id, ids)).order_by(Project.id))
 
 
-_Row = tuple[
-    int, int, int | None, int | None, int, int | None, int | None, int | None,
-    str | None, int | None, int | None, str | None, int | None,
-]  # fmt: skip
-"""Project, resource, the fields of a `ResourceRow`, AZ, and those of an `AZRow`."""
-
-
-@tuples(_Row, skip_empty="resources")
+@tuples(
+    tuple[
+        int, int, int | None, int | None, int, int | None, int | None, int | None,
+        str | None, int | None, int | None, str | None, int | None,
+    ],
+    skip_empty="resources",
+)  # fmt: skip
 def _lock_figures(projects: Collection[int], resources: Collection[int]) -> Node:
     row, az = ProjectResource.alias("pr"), ProjectAZResource
     query = (
