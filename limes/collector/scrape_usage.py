@@ -165,9 +165,9 @@ def _record(
         queries.write_figures(engine, [(scrape.task.project_id, scrape.stored, scrape.present) for scrape in changed])
     if changed:
         on_scrapes(limes, changed)
+        quotas = [(each.scrape.task, each.before, each.after) for each in found if each.scrape.has_changes]
+        change_log.record_scrapes(limes, quotas)
     for each in found:
-        if each.scrape.has_changes:
-            change_log.record_scrape(limes, each.scrape.task, limes.constraints, each.before, each.after)
         if each.may_have_drifted:
             _note_drift(limes, each)
     freed = {resource for scrape in changed for resource in queries.less_used(scrape.stored, scrape.present)}
