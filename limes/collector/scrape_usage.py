@@ -142,13 +142,14 @@ def _record(
     of a report whose claim is lost, or whose project is gone. The projects are locked first, then their resources, then
     their services. New rows refer to the project: otherwise this would wait for a discovery that deletes it, and which
     waits for these rows."""
-    engine, now = limes.engine, limes.now()
+    engine = limes.engine
     with engine.batch.collect():
         projects = [report.task.project_id for report in reports]
         queries.keep_projects(engine, projects)
         resources = {id_ for report in reports for id_ in report.ids.values()}
         stored = queries.lock_figures(engine, projects, resources)
         states = queries.lock_states(engine, [report.task.id for report in reports])
+        now = limes.now()  # whoever has changed the rows meanwhile came before
         found = [
             _compare(limes, report, stored[report.task.project_id], state, now)
             for report in reports

@@ -116,16 +116,16 @@ class Recorder(Generic[T]):
             self._changed.wait_for(lambda: len(self._waiting) < self._largest)
             self._waiting.append(item)
             if not self._is_running:
-                self._is_running = True
                 run = contextvars.copy_context().run  # the id of the job is in each line of the log
                 threading.Thread(target=run, args=(self._work,), name=self._name, daemon=True).start()
+                self._is_running = True
             elif len(self._waiting) == self._largest:
                 self._changed.notify_all()
 
     def flush(self, timeout: float | None = None) -> None:
         """Returns when nothing waits any more, or after so many seconds."""
         with self._changed:
-            self._is_urgent = True
+            self._is_urgent = self._is_running
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._is_running, timeout)
 
