@@ -25,10 +25,10 @@ from limes.quota.push_quota import push_next
 
 T = TypeVar("T")
 
-_AHEAD, _LONGEST_WAIT = 0.05, 0.1
-"""Parts of the lease."""
-_FOR_MORE, _FOR_THE_END = 0.1, 5.0
-"""Seconds that a report waits for others, so that they are recorded together; and that the end waits for the last."""
+_AHEAD, _LONGEST_WAIT, _FOR_MORE = 0.05, 0.1, 1 / 300
+"""Parts of the lease. The last is how long a report waits for others, so that they are recorded together."""
+_FOR_THE_END = 5.0
+"""Seconds that the end waits for the last reports."""
 log = logging.getLogger(__name__)
 
 
@@ -103,9 +103,10 @@ class Recorder(Generic[T]):
     """Records what workers bring, several at once, in a thread of its own: so a call that hangs keeps nothing waiting
     that others have brought. Safe to use from many threads."""
 
-    def __init__(self, name: str, record: Callable[[Sequence[T]], None], largest: int) -> None:
-        """`record` gets at most `largest` of them. The name is for logs."""
-        self._name, self._record, self._largest = name, record, largest
+    def __init__(self, name: str, record: Callable[[Sequence[T]], None], *, largest: int, pause: float) -> None:
+        """`record` gets at most `largest` of them, which have waited for others for `pause` seconds at most. The name
+        is for logs."""
+        self._name, self._record, self._largest, self._pause = name, record, largest, pause
         self._changed = threading.Condition()
         self._waiting: list[T] = []
         self._is_running = self._is_urgent = False
@@ -141,7 +142,7 @@ class Recorder(Generic[T]):
     def _take(self) -> list[T]:
         with self._changed:
             if self._waiting:
-                self._changed.wait_for(lambda: self._is_urgent or len(self._waiting) == self._largest, _FOR_MORE)
+                self._changed.wait_for(lambda: self._is_urgent or len(self._waiting) == self._largest, self._pause)
             some, self._waiting = self._waiting, []
             self._is_running = bool(some)
             self._is_urgent = self._is_urgent and self._is_running
@@ -167,7 +168,7 @@ def scrape_job(
         record(limes, reports, listeners)
         scrapes.count(True, *service, number=len(reports))
 
-    recorder = Recorder(name, store, batch)
+    recorder = Recorder(name, store, largest=batch, pause=limes.lease * _FOR_MORE)
 
     def step() -> bool:
         if not breaker.ready():

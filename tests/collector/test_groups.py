@@ -133,7 +133,7 @@ def test_a_group_is_what_has_come_while_another_was_recorded() -> None:
         reached.set()
         assert go_on.wait(60)
 
-    recorder = Recorder("test", note, largest=5)
+    recorder = Recorder("test", note, largest=5, pause=0.1)
     recorder.add(0)
     assert reached.wait(60)  # one waits for others only for a moment
     for number in range(1, 6):
@@ -154,7 +154,7 @@ def test_a_group_that_fails_does_not_stop_others(caplog: pytest.LogCaptureFixtur
         done.append(list(group))
         raise Unavailable("no database") if group[0] == 1 else RuntimeError("a bug")
 
-    recorder = Recorder("scrape-usage:test", note, largest=1)
+    recorder = Recorder("scrape-usage:test", note, largest=1, pause=60)
     for number in (1, 2, 3):
         recorder.add(number)
     recorder.flush()
