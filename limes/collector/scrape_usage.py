@@ -163,7 +163,7 @@ def _record(
             listen(limes, scrapes)
         changed = [scrape for scrape in scrapes if scrape.has_changes]
         # last: some listeners read first
-        queries.write_figures(engine, [(scrape.task.project_id, scrape.stored, scrape.present) for scrape in changed])
+        queries.write_figures(engine, [(scrape.task.project_id, scrape.changes) for scrape in changed])
     if changed:
         on_scrapes(limes, changed)
         quotas = [(each.scrape.task, each.before, each.after) for each in found if each.scrape.has_changes]
@@ -171,7 +171,7 @@ def _record(
     for each in found:
         if each.may_have_drifted:
             _note_drift(limes, each)
-    freed = {resource for scrape in changed for resource in queries.less_used(scrape.stored, scrape.present)}
+    freed = {resource for scrape in changed for resource in scrape.less_used()}
     return {scrape.task.id for scrape in scrapes}, freed
 
 
@@ -219,7 +219,7 @@ def _compare(limes: Limes, report: ScrapeReport, stored: Figures, state: Service
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
     told_meanwhile = state.pushed_at is not None and state.pushed_at >= report.begun
     may_have_drifted = task.desynced_at is None and state.quota_desynced_at in (None, mark_at) and not told_meanwhile
-    scrape = Scrape(task, ids, stored, present, usages, now, has_changes=present != stored)
+    scrape = Scrape(task, ids, stored, present, usages, now, queries.find_changes(stored, present))
     return _Compared(scrape, outcome, before, after, wanted, repairs, may_have_drifted)
 
 

@@ -50,6 +50,11 @@ class Figures(NamedTuple):
     """By resource id and AZ."""
 
 
+def usage_of(figures: Figures, place: tuple[int, str]) -> int:
+    row = figures.azs.get(place)
+    return row.usage if row else 0
+
+
 class ServiceState(NamedTuple):
     """Of a row in `project_services`."""
 
@@ -215,27 +220,35 @@ def _delete_azs(projects: Collection[int], keys: Collection[str]) -> Node:
     return row.delete().where(any_of(row.project_id, projects), any_of(key, keys))
 
 
-def write_figures(engine: Engine, changes: Iterable[tuple[int, Figures, Figures]]) -> None:
-    """Writes figures of projects where they are not what is stored, with three statements at most. The changes are the
-    project, the stored figures, which must be all of these resources and locked, and the present ones."""
+class Changes(NamedTuple):
+    """What of the present figures of a project differs from what is stored."""
+
+    resources: Mapping[int, ResourceRow]
+    azs: Mapping[tuple[int, str], AZRow]
+    """What is new, by resource id and AZ."""
+    gone: Collection[tuple[int, str]]
+    """Of which AZs there are no figures any more."""
+
+
+def find_changes(stored: Figures, present: Figures) -> Changes:
+    """`stored` must have all figures of these resources."""
+    return Changes(
+        {id_: row for id_, row in present.resources.items() if row != stored.resources.get(id_)},
+        {place: row for place, row in present.azs.items() if row != stored.azs.get(place)},
+        [place for place in stored.azs.keys() - present.azs.keys() if place[0] in present.resources],
+    )
+
+
+def write_figures(engine: Engine, changes: Iterable[tuple[int, Changes]]) -> None:
+    """Writes what has changed in projects (by id), with three statements at most. What is stored is locked."""
     resources, azs, gone = [], [], []
-    for project, stored, present in changes:
-        known = stored.resources
-        resources += [(project, id_, *row) for id_, row in present.resources.items() if row != known.get(id_)]
-        azs += [(project, *place, *row) for place, row in present.azs.items() if row != stored.azs.get(place)]
-        gone += [(project, *place) for place in stored.azs.keys() - present.azs.keys() if place[0] in present.resources]
+    for project, changed in changes:
+        resources += [(project, id_, *row) for id_, row in changed.resources.items()]
+        azs += [(project, *place, *row) for place, row in changed.azs.items()]
+        gone += [(project, *place) for place in changed.gone]
     _write_resources(engine, sorted(resources, key=itemgetter(0, 1)))
     _delete_azs(engine, {project for project, _, _ in gone}, [f"{one}:{id_}:{az}" for one, id_, az in gone])
     _write_azs(engine, sorted(azs, key=itemgetter(0, 1, 2)))
-
-
-def less_used(stored: Figures, present: Figures) -> set[int]:
-    """Returns the resources whose usage has gone down in any AZ."""
-    return {
-        place[0]
-        for place, row in stored.azs.items()
-        if place[0] in present.resources and (place not in present.azs or present.azs[place].usage < row.usage)
-    }
 
 
 def project_info(task: tasks.ProjectTask) -> ProjectInfo:
@@ -257,8 +270,17 @@ class Scrape:
     usages: Mapping[str, ResourceUsage]
     """The backend's report, by resource."""
     now: float
-    has_changes: bool
-    """Whether the figures differ from what was there before: else only the outcome is written."""
+    changes: Changes
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything is written but the outcome."""
+        return any(self.changes)
+
+    def less_used(self) -> set[int]:
+        """Returns the resources whose usage has gone down in any AZ."""
+        less = {place[0] for place, row in self.changes.azs.items() if row.usage < usage_of(self.stored, place)}
+        return less | {resource for resource, _ in self.changes.gone}
 
 
 Listener = Callable[[Limes, Sequence[Scrape]], None]
