@@ -165,9 +165,9 @@ def _remember(limes: Limes, found: Sequence[scrapes.Scrape], rules: Mapping[int,
     """A first report is no change; a vanished AZ is one to 0."""
     changed = {}
     for scrape in found:
-        for place in {*scrape.stored.azs, *scrape.present.azs}:
-            if place[0] in rules and place[0] in scrape.stored.resources and place[0] in scrape.present.resources:
-                before, after = _usage(scrape.stored, place), _usage(scrape.present, place)
+        for place in (*scrape.changes.azs, *scrape.changes.gone):
+            if place[0] in rules and place[0] in scrape.stored.resources:
+                before, after = scrapes.usage_of(scrape.stored, place), scrapes.usage_of(scrape.present, place)
                 if before != after:
                     changed[scrape.task.project_id, *place] = (before, after)
     if not changed:
@@ -186,8 +186,8 @@ def _raise_to_usage(limes: Limes, found: Sequence[scrapes.Scrape], rules: Collec
     due, risen = set(), {}
     for scrape in found:
         due |= {id_ for id_ in rules if id_ in scrape.present.resources and id_ not in scrape.stored.resources}
-        for place, row in scrape.present.azs.items():
-            if place[0] in rules and row.usage > _usage(scrape.stored, place):
+        for place, row in scrape.changes.azs.items():
+            if place[0] in rules and row.usage > scrapes.usage_of(scrape.stored, place):
                 risen[scrape.task.project_id, *place] = row.usage
     engine, now = limes.engine, found[0].now
     if risen:
@@ -202,8 +202,3 @@ def _raise_to_usage(limes: Limes, found: Sequence[scrapes.Scrape], rules: Collec
         due |= {id_ for _, id_ in short}
     if due:
         engine.after_commit(partial(autogrow.mark_due, engine, due, now + _PATIENCE, lock=False))
-
-
-def _usage(figures: scrapes.Figures, place: tuple[int, str]) -> int:
-    row = figures.azs.get(place)
-    return row.usage if row else 0

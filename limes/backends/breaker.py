@@ -14,12 +14,14 @@ Backends of all kinds are called with a time limit, so that their calls end even
 import contextvars
 import itertools
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import requests
@@ -239,25 +241,51 @@ class TimedDiscoveryBackend(base.DiscoveryBackend):
 
 def within(seconds: float, call: Callable[[], T]) -> T:
     """Returns what `call` returns or raises, or `BackendOutage` if that takes too long. A socket's timeout begins again
-    with each byte, so a backend that sends one now and then could hold a thread for ever. So the call has a thread of
-    its own, which is abandoned when the time is up."""
-    outcome: dict[str, Any] = {}
-    context = contextvars.copy_context()
-
-    def work() -> None:
+    with each byte, so a backend that sends one now and then could hold a thread for ever. So another thread calls. It
+    does so again and again, unless it is abandoned when the time is up: then once that call has ended."""
+    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    try:
+        caller = _idle.pop()
+    except IndexError:
+        caller = _Caller()
+    caller.calls.put((f"{threading.current_thread().name}-call", contextvars.copy_context(), call, answers))
+    try:
+        answer, error = answers.get(timeout=seconds)
+    except Empty:
+        raise BackendOutage(f"no answer within {seconds:g} s") from None
+    if error is not None:
         try:
-            outcome["answer"] = context.run(with_its_answers, call)
-        except BaseException as error:  # raised again by the thread that waits
-            outcome["error"] = error
-
-    thread = threading.Thread(target=work, name=f"{threading.current_thread().name}-call", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not outcome:
-        raise BackendOutage(f"no answer within {seconds:g} s")
-    if "error" in outcome:
-        try:
-            raise outcome["error"]
+            raise error
         finally:
-            outcome.clear()  # it would keep the error, and the error's traceback would keep it
-    return outcome["answer"]  # type: ignore[no-any-return]  # what the call returned
+            error = None  # its traceback would keep this frame, which would keep it
+    return answer  # type: ignore[no-any-return]  # what the call returned
+
+
+class _Caller:
+    """A thread that calls for others. To start one takes as long as many calls."""
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[tuple[str, contextvars.Context, Callable[[], Any], SimpleQueue[Any]]] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            self._call(*self.calls.get())
+
+    def _call(
+        self, name: str, context: contextvars.Context, call: Callable[[], Any], answers: SimpleQueue[Any]
+    ) -> None:
+        self._thread.name = name
+        try:
+            answer = context.run(with_its_answers, call)
+        except BaseException as error:  # raised again by the thread that waits
+            _idle.append(self)
+            answers.put((None, error))
+        else:
+            _idle.append(self)
+            answers.put((answer, None))
+
+
+_idle: list[_Caller] = []
+os.register_at_fork(after_in_child=_idle.clear)  # threads do not outlive it

@@ -57,19 +57,30 @@ def _checked_usage(
         _check_amount(quota, where, "quota")
         quota = base.limited(quota)
     _check_bounds(usage, where)
-    per_az: dict[str, base.AZUsage] = {ANY_AZ: base.AZUsage(0)}
+    per_az = {ANY_AZ: _NOTHING}
     for az, reported in _az_items(usage.per_az, base.AZUsage, where):
-        place = f"{where}, AZ {az}"
-        _check_amount(reported.usage, place, "usage")
-        _check_optional(reported.physical_usage, place, "physical usage")
-        checked = replace(reported, subresources=_json_items(reported.subresources, place, "subresources"))
-        known = catalog.az_of(az)
-        per_az[known] = base.add_usage(per_az[known], checked) if known in per_az else checked
-    shown = {
-        az: base.AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
-        for az, item in per_az.items()
-    }
-    return base.ResourceUsage(shown, quota, _at_most(usage.min_quota), _at_most(usage.max_quota))
+        checked, known = _checked_az(reported, where, az), catalog.az_of(az)
+        if known in per_az and per_az[known] is not _NOTHING:
+            checked = _cut(base.add_usage(per_az[known], checked))
+        per_az[known] = checked
+    return base.ResourceUsage(per_az, quota, _at_most(usage.min_quota), _at_most(usage.max_quota))
+
+
+_NOTHING = base.AZUsage(0)
+
+
+def _checked_az(reported: base.AZUsage, where: str, az: str) -> base.AZUsage:
+    is_simple = reported.physical_usage is None and reported.subresources == ()
+    if is_simple and type(reported.usage) is int and 0 <= reported.usage <= MAX_AMOUNT:  # nearly always
+        return reported
+    place = f"{where}, AZ {az}"
+    _check_amount(reported.usage, place, "usage")
+    _check_optional(reported.physical_usage, place, "physical usage")
+    return _cut(replace(reported, subresources=_json_items(reported.subresources, place, "subresources")))
+
+
+def _cut(item: base.AZUsage) -> base.AZUsage:
+    return base.AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
 
 
 def _check_bounds(usage: base.ResourceUsage, where: str) -> None:
@@ -120,8 +131,10 @@ def _checked_capacity(
 def _az_items(per_az: Any, item_type: type, where: str) -> Iterable[tuple[str, Any]]:
     _require(isinstance(per_az, Mapping), where, f"per_az is a {type(per_az).__name__}, expected a mapping")
     for az, item in per_az.items():
-        _require(isinstance(az, str) and az != "", where, f"{az!r} is not the name of an AZ")
-        _require(isinstance(item, item_type), f"{where}, AZ {az}", f"expected a value of type {item_type.__name__}")
+        if not isinstance(az, str) or az == "":
+            raise BackendError(f"{where}: {az!r} is not the name of an AZ")
+        if not isinstance(item, item_type):
+            raise BackendError(f"{where}, AZ {az}: expected a value of type {item_type.__name__}")
         yield az, item
 
 
@@ -131,8 +144,8 @@ def _check_optional(value: Any, where: str, figure: str) -> None:
 
 
 def _check_amount(value: Any, where: str, figure: str) -> None:
-    valid = type(value) is int and value >= 0  # bool is an int to Python, but no amount
-    _require(valid, where, f"the {figure} is {value!r}, expected a whole number from 0")
+    if type(value) is not int or value < 0:  # bool is an int to Python, but no amount
+        raise BackendError(f"{where}: the {figure} is {value!r}, expected a whole number from 0")
 
 
 def _at_most(value: int | None) -> int | None:
@@ -141,7 +154,7 @@ def _at_most(value: int | None) -> int | None:
 
 def _json_items(items: Any, where: str, key: str) -> tuple[Mapping[str, Any], ...]:
     """Returns the items, as they can be written as JSON."""
-    if items == ():  # nearly always
+    if items == ():
         return ()
     valid = isinstance(items, tuple | list) and all(isinstance(item, Mapping) for item in items)
     _require(valid, where, f"the {key} are no sequence of mappings")

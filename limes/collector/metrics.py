@@ -28,7 +28,7 @@ class JobMetrics(Telemetry, Collector):
         self._found = count("limes_quota_drift_found", "Backend quotas that were changed outside Limes", by_service)
         self._repaired = count("limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service)
         self._takeovers = count("limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"])
-        help_text = "Duration of tasks, from the claim to the recorded result"
+        help_text = "Duration of tasks, from the claim to the recorded result; of scrapes, from the claim to the report"
         labels = ["task", "service"]
         self._durations = Histogram("limes_task_duration_seconds", help_text, labels, buckets=_BUCKETS, registry=None)
         self.metrics = (self._found, self._repaired, self._takeovers, self._durations)

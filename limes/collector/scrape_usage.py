@@ -142,13 +142,14 @@ def _record(
     of a report whose claim is lost, or whose project is gone. The projects are locked first, then their resources, then
     their services. New rows refer to the project: otherwise this would wait for a discovery that deletes it, and which
     waits for these rows."""
-    engine, now = limes.engine, limes.now()
+    engine = limes.engine
     with engine.batch.collect():
         projects = [report.task.project_id for report in reports]
         queries.keep_projects(engine, projects)
         resources = {id_ for report in reports for id_ in report.ids.values()}
         stored = queries.lock_figures(engine, projects, resources)
         states = queries.lock_states(engine, [report.task.id for report in reports])
+        now = limes.now()  # whoever has changed the rows meanwhile came before
         found = [
             _compare(limes, report, stored[report.task.project_id], state, now)
             for report in reports
@@ -160,14 +161,17 @@ def _record(
         queries.record_successes(engine, now, [each.outcome for each in found])
         for listen in listeners:
             listen(limes, scrapes)
+        changed = [scrape for scrape in scrapes if scrape.has_changes]
         # last: some listeners read first
-        queries.write_figures(engine, [(scrape.task.project_id, scrape.stored, scrape.present) for scrape in scrapes])
-    on_scrapes(limes, scrapes)
+        queries.write_figures(engine, [(scrape.task.project_id, scrape.changes) for scrape in changed])
+    if changed:
+        on_scrapes(limes, changed)
+        quotas = [(each.scrape.task, each.before, each.after) for each in found if each.scrape.has_changes]
+        change_log.record_scrapes(limes, quotas)
     for each in found:
-        change_log.record_scrape(limes, each.scrape.task, limes.constraints, each.before, each.after)
         if each.may_have_drifted:
             _note_drift(limes, each)
-    freed = {resource for scrape in scrapes for resource in queries.less_used(scrape.stored, scrape.present)}
+    freed = {resource for scrape in changed for resource in scrape.less_used()}
     return {scrape.task.id for scrape in scrapes}, freed
 
 
@@ -215,7 +219,7 @@ def _compare(limes: Limes, report: ScrapeReport, stored: Figures, state: Service
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
     told_meanwhile = state.pushed_at is not None and state.pushed_at >= report.begun
     may_have_drifted = task.desynced_at is None and state.quota_desynced_at in (None, mark_at) and not told_meanwhile
-    scrape = Scrape(task, ids, stored, present, usages, now)
+    scrape = Scrape(task, ids, stored, present, usages, now, queries.find_changes(stored, present))
     return _Compared(scrape, outcome, before, after, wanted, repairs, may_have_drifted)
 
 
@@ -249,13 +253,13 @@ def _record_repair(
 def _row(limes: Limes, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:
     """Returns the project's quota after this report, the backend's, and the totals over all AZs."""
     quota, backend_quota = _quota(limes, task, name, usage, stored)
-    items = usage.per_az.values()
-    physical = None
-    if any(item.physical_usage is not None for item in items):
-        physical = sum(item.usage if item.physical_usage is None else item.physical_usage for item in items)
-        physical = min(physical, units.MAX_AMOUNT)
-    used = min(sum(item.usage for item in items), units.MAX_AMOUNT)
-    return ResourceRow(quota, backend_quota, used, physical, usage.min_quota, usage.max_quota)
+    used, more, has_physical = 0, 0, False
+    for item in usage.per_az.values():
+        used += item.usage
+        if item.physical_usage is not None:
+            more, has_physical = more + item.physical_usage - item.usage, True
+    physical = min(used + more, units.MAX_AMOUNT) if has_physical else None
+    return ResourceRow(quota, backend_quota, min(used, units.MAX_AMOUNT), physical, usage.min_quota, usage.max_quota)
 
 
 def _quota(

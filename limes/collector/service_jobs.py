@@ -3,6 +3,8 @@
 A service's backend is left alone while its circuit is open.
 """
 
+import contextvars
+import logging
 import threading
 import time
 from collections import deque
@@ -16,15 +18,18 @@ from limes.audit.events import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import Job, counted
 from limes.collector.scrape_usage import ScrapeReport, ask, claim_scrapes, give_back, record, record_failure
-from limes.kernel.errors import BackendError, BackendPaused
+from limes.kernel.errors import BackendError, BackendPaused, LimesError
 from limes.kernel.metrics import OutcomeCounter
 from limes.projects.scrapes import Listener
 from limes.quota.push_quota import push_next
 
 T = TypeVar("T")
 
-_AHEAD, _LONGEST_WAIT = 0.05, 0.1
-"""Parts of the lease."""
+_AHEAD, _LONGEST_WAIT, _FOR_MORE = 0.05, 0.1, 1 / 300
+"""Parts of the lease. The last is how long a report waits for others, so that they are recorded together."""
+_FOR_THE_END = 5.0
+"""Seconds that the end waits for the last reports."""
+log = logging.getLogger(__name__)
 
 
 class ClaimQueue(Generic[T]):
@@ -95,37 +100,53 @@ class ClaimQueue(Generic[T]):
 
 
 class Recorder(Generic[T]):
-    """Records what workers bring, several at once: whoever brings something while nobody records does so, with what
-    comes meanwhile. Safe to use from many threads."""
+    """Records what workers bring, several at once, in a thread of its own: so a call that hangs keeps nothing waiting
+    that others have brought. Safe to use from many threads."""
 
-    def __init__(self, record: Callable[[Sequence[T]], None], largest: int) -> None:
-        """`record` gets up to `largest` of them. If so many wait, another worker records as well."""
-        self._record, self._largest = record, largest
-        self._lock = threading.Lock()
-        self._waiting: deque[T] = deque()
-        self._recorders = 0
+    def __init__(self, name: str, record: Callable[[Sequence[T]], None], *, largest: int, pause: float) -> None:
+        """`record` gets at most `largest` of them, which have waited for others for `pause` seconds at most. The name
+        is for logs."""
+        self._name, self._record, self._largest, self._pause = name, record, largest, pause
+        self._changed = threading.Condition()
+        self._waiting: list[T] = []
+        self._is_running = self._is_urgent = False
 
     def add(self, item: T) -> None:
-        """Returns at once if another worker is going to record it. Raises what `record` has raised."""
-        with self._lock:
+        """Waits while there is no room for more."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._waiting) < self._largest)
             self._waiting.append(item)
-            if self._recorders and len(self._waiting) < self._largest:
-                return
-            self._recorders += 1
-        errors = []
+            if not self._is_running:
+                run = contextvars.copy_context().run  # the id of the job is in each line of the log
+                threading.Thread(target=run, args=(self._work,), name=self._name, daemon=True).start()
+                self._is_running = True
+            elif len(self._waiting) == self._largest:
+                self._changed.notify_all()
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Returns when nothing waits any more, or after so many seconds."""
+        with self._changed:
+            self._is_urgent = self._is_running
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._is_running, timeout)
+
+    def _work(self) -> None:
         while some := self._take():
             try:
                 self._record(some)
-            except Exception as error:  # what still waits is recorded all the same
-                errors.append(error)
-        if errors:
-            raise errors[0] if len(errors) == 1 else ExceptionGroup("several groups were not recorded", errors)
+            except LimesError as error:
+                log.error("%s: %s", self._name, error)
+            except Exception:
+                log.exception("%s failed", self._name)
 
     def _take(self) -> list[T]:
-        with self._lock:
-            some = [self._waiting.popleft() for _ in range(min(self._largest, len(self._waiting)))]
-            if not some:
-                self._recorders -= 1
+        with self._changed:
+            if self._waiting:
+                self._changed.wait_for(lambda: self._is_urgent or len(self._waiting) == self._largest, self._pause)
+            some, self._waiting = self._waiting, []
+            self._is_running = bool(some)
+            self._is_urgent = self._is_urgent and self._is_running
+            self._changed.notify_all()
             return some
 
 
@@ -147,14 +168,16 @@ def scrape_job(
         record(limes, reports, listeners)
         scrapes.count(True, *service, number=len(reports))
 
-    recorder = Recorder(store, batch)
+    recorder = Recorder(name, store, largest=batch, pause=limes.lease * _FOR_MORE)
 
     def step() -> bool:
         if not breaker.ready():
             queue.give_back()
+            recorder.flush()
             return False
         task = queue.take()
         if task is None:
+            recorder.flush()
             return False
         try:
             with queue.measure_task():
@@ -168,7 +191,11 @@ def scrape_job(
             recorder.add(report)
         return True
 
-    return Job(name, step, workers, queue.close)
+    def close() -> None:
+        recorder.flush(_FOR_THE_END)
+        queue.close()
+
+    return Job(name, step, workers, close)
 
 
 def push_job(

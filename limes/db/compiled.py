@@ -262,13 +262,15 @@ def compiled_update(
     `condition` says, with its parameters, among which rows of the table the keys are to be found. `also` gives, with
     its parameters, what else changes in all of these rows, or in another way."""
 
+    model: Any = key.model
+
     def build(p: Parameters, _: int) -> peewee.Node:
         changes = {field: new_value(field) for field in fields} | (also(p) if also else {})
-        query: Any = field_model.update(changes).from_(_NewRows(key, *fields))
-        built: peewee.Node = query.where(key == new_value(key), condition(p))
-        return built
+        query: peewee.Node = (
+            model.update(changes).from_(_NewRows(key, *fields)).where(key == new_value(key), condition(p))
+        )
+        return query
 
-    field_model: Any = key.model
     return CompiledForRows(build)
 
 

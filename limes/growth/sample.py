@@ -249,7 +249,7 @@ def sample_projects(limes: Limes, scrapes: Sequence[Scrape]) -> None:
     first: dict[str, set[int]] = defaultdict(set)
     for scrape in scrapes:
         stored = scrape.stored.resources
-        for id_, row in scrape.present.resources.items():
+        for id_, row in scrape.changes.resources.items():
             if (row.usage or row.quota) and not (id_ in stored and (stored[id_].usage or stored[id_].quota)):
                 first[scrape.task.domain_uuid].add(id_)
     now = scrapes[0].now

@@ -23,8 +23,7 @@ def meter_usage(limes: Limes, scrapes: Sequence[Scrape]) -> None:
         jumped_back = _jumped_back(scrape)
         if jumped_back:
             queries.forget_future(engine, scrape.task.project_uuid, scrape.task.service_type, int(scrape.now))
-        metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
-        steps += _steps(scrape, metered | told.get(scrape.task.id, {}), jumped_back)
+        steps += _steps(scrape, told.get(scrape.task.id), jumped_back)
         begin = unknown_since(scrape.task.scraped_at, scrape.task.failing_since, limes.settings.usage_valid_for)
         if begin is not None and begin < int(scrape.now):
             gaps.append(GapRow(scrape.task.project_uuid, scrape.task.service_type, begin, int(scrape.now)))
@@ -54,11 +53,18 @@ def _usages_of_account(engine: Engine, scrapes: Sequence[Scrape]) -> dict[int, d
     return found
 
 
-def _steps(scrape: Scrape, metered: Mapping[Place, int], jumped_back: bool) -> list[StepRow]:
-    """Returns where the account does not know the present usage yet; all of it after a clock that was ahead."""
-    task, present = scrape.task, scrape.present
-    usages = {place: row.usage for place, row in present.azs.items()}
-    usages |= {place: 0 for place in metered if place[0] in present.resources and place not in usages}
+def _steps(scrape: Scrape, told: Mapping[Place, int] | None, jumped_back: bool) -> list[StepRow]:
+    """Returns where the account does not know the present usage yet; all of it after a clock that was ahead. `told` is
+    what the account says, if it was asked: else it knows what is stored."""
+    task, stored, present = scrape.task, scrape.stored.azs, scrape.present
+    if told is None and not jumped_back:
+        told, rows, gone = {}, scrape.changes.azs, scrape.changes.gone
+    else:
+        told, rows = told or {}, present.azs
+        gone = [place for place in {*stored, *told} - rows.keys() if place[0] in present.resources]
+    usages = {place: row.usage for place, row in rows.items()} | dict.fromkeys(gone, 0)
+    metered = {place: stored[place].metered_usage or 0 for place in usages if place in stored}
+    metered |= {place: usage for place, usage in told.items() if place in usages}
     changes = {place: usage for place, usage in usages.items() if jumped_back or usage != metered.get(place, 0)}
     if not changes:
         return []

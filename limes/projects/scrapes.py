@@ -15,7 +15,7 @@ from limes.app.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.db.compiled import any_of, compiled_update, keep, lock, new_value
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, columns_of, first_value, locks, made, made_by, writes, writes_for
+from limes.db.query import Insert, Node, columns_of, first_value, locks, made_by, tuples, writes, writes_for
 from limes.projects import tasks
 from limes.projects.models import Project, ProjectAZResource, ProjectResource, ProjectService
 
@@ -48,6 +48,11 @@ class Figures(NamedTuple):
     resources: dict[int, ResourceRow]
     azs: dict[tuple[int, str], AZRow]
     """By resource id and AZ."""
+
+
+def usage_of(figures: Figures, place: tuple[int, str]) -> int:
+    row = figures.azs.get(place)
+    return row.usage if row else 0
 
 
 class ServiceState(NamedTuple):
@@ -98,10 +103,13 @@ def keep_projects(ids: Collection[int]) -> Node:
     return keep(Project.select(Project.id).where(any_of(Project.id, ids)).order_by(Project.id))
 
 
-_OF_AZ = (str | None, int | None, int | None, str | None, int | None)
-
-
-@made(lambda *row: row, int, int, *columns_of(ResourceRow), *_OF_AZ, skip_empty="resources")
+@tuples(
+    tuple[
+        int, int, int | None, int | None, int, int | None, int | None, int | None,
+        str | None, int | None, int | None, str | None, int | None,
+    ],
+    skip_empty="resources",
+)  # fmt: skip
 def _lock_figures(projects: Collection[int], resources: Collection[int]) -> Node:
     row, az = ProjectResource.alias("pr"), ProjectAZResource
     query = (
@@ -120,12 +128,13 @@ def _lock_figures(projects: Collection[int], resources: Collection[int]) -> Node
 def lock_figures(engine: Engine, projects: Collection[int], resources: Collection[int]) -> dict[int, Figures]:
     """The stored figures of each of these projects. Until the transaction ends, they stay as they are."""
     found: dict[int, Figures] = {project: Figures({}, {}) for project in projects}
-    for project, resource, *row in _lock_figures(engine, projects, resources):
-        figures = found[project]
-        if resource not in figures.resources:
-            figures.resources[resource] = ResourceRow._make(row[:6])
-        if row[6] is not None:
-            figures.azs[resource, row[6]] = AZRow._make(row[7:])
+    make = tuple.__new__  # half of the time of `_make`
+    for row in _lock_figures(engine, projects, resources):
+        (known, azs), resource, az = found[row[0]], row[1], row[8]
+        if resource not in known:
+            known[resource] = make(ResourceRow, row[2:8])
+        if az is not None:
+            azs[resource, az] = make(AZRow, row[9:])
     return found
 
 
@@ -211,27 +220,35 @@ def _delete_azs(projects: Collection[int], keys: Collection[str]) -> Node:
     return row.delete().where(any_of(row.project_id, projects), any_of(key, keys))
 
 
-def write_figures(engine: Engine, changes: Iterable[tuple[int, Figures, Figures]]) -> None:
-    """Writes figures of projects where they are not what is stored, with three statements at most. The changes are the
-    project, the stored figures, which must be all of these resources and locked, and the present ones."""
+class Changes(NamedTuple):
+    """What of the present figures of a project differs from what is stored."""
+
+    resources: Mapping[int, ResourceRow]
+    azs: Mapping[tuple[int, str], AZRow]
+    """What is new, by resource id and AZ."""
+    gone: Collection[tuple[int, str]]
+    """Of which AZs there are no figures any more."""
+
+
+def find_changes(stored: Figures, present: Figures) -> Changes:
+    """`stored` must have all figures of these resources."""
+    return Changes(
+        {id_: row for id_, row in present.resources.items() if row != stored.resources.get(id_)},
+        {place: row for place, row in present.azs.items() if row != stored.azs.get(place)},
+        [place for place in stored.azs.keys() - present.azs.keys() if place[0] in present.resources],
+    )
+
+
+def write_figures(engine: Engine, changes: Iterable[tuple[int, Changes]]) -> None:
+    """Writes what has changed in projects (by id), with three statements at most. What is stored is locked."""
     resources, azs, gone = [], [], []
-    for project, stored, present in changes:
-        known = stored.resources
-        resources += [(project, id_, *row) for id_, row in present.resources.items() if row != known.get(id_)]
-        azs += [(project, *place, *row) for place, row in present.azs.items() if row != stored.azs.get(place)]
-        gone += [(project, *place) for place in stored.azs.keys() - present.azs.keys() if place[0] in present.resources]
+    for project, changed in changes:
+        resources += [(project, id_, *row) for id_, row in changed.resources.items()]
+        azs += [(project, *place, *row) for place, row in changed.azs.items()]
+        gone += [(project, *place) for place in changed.gone]
     _write_resources(engine, sorted(resources, key=itemgetter(0, 1)))
     _delete_azs(engine, {project for project, _, _ in gone}, [f"{one}:{id_}:{az}" for one, id_, az in gone])
     _write_azs(engine, sorted(azs, key=itemgetter(0, 1, 2)))
-
-
-def less_used(stored: Figures, present: Figures) -> set[int]:
-    """Returns the resources whose usage has gone down in any AZ."""
-    return {
-        place[0]
-        for place, row in stored.azs.items()
-        if place[0] in present.resources and (place not in present.azs or present.azs[place].usage < row.usage)
-    }
 
 
 def project_info(task: tasks.ProjectTask) -> ProjectInfo:
@@ -253,6 +270,17 @@ class Scrape:
     usages: Mapping[str, ResourceUsage]
     """The backend's report, by resource."""
     now: float
+    changes: Changes
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything is written but the outcome."""
+        return any(self.changes)
+
+    def less_used(self) -> set[int]:
+        """Returns the resources whose usage has gone down in any AZ."""
+        less = {place[0] for place, row in self.changes.azs.items() if row.usage < usage_of(self.stored, place)}
+        return less | {resource for resource, _ in self.changes.gone}
 
 
 Listener = Callable[[Limes, Sequence[Scrape]], None]

@@ -7,7 +7,7 @@ whatever the number of changes.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +20,7 @@ from limes.projects import discovery, pushes, tasks
 from limes.projects.queries import DomainRow, ProjectRow
 from limes.quota import hierarchy, history, queries
 from limes.quota.changes import QuotaOutcome
-from limes.quota.constraints import Constraint, ConstraintSet
+from limes.quota.constraints import Constraint
 
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
@@ -116,28 +116,29 @@ def record_quotas(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> N
         _emit(limes, [events.quota_changed(scope, step, limes.initiator) for scope, step in quotas])
 
 
-def record_scrape(
+def record_scrapes(
     limes: Limes,
-    task: tasks.ProjectTask,
-    constraints: ConstraintSet,
-    before: Mapping[str, queries.HasQuota],
-    after: Mapping[str, queries.HasQuota],
+    scraped: Iterable[tuple[tasks.ProjectTask, Mapping[str, queries.HasQuota], Mapping[str, queries.HasQuota]]],
 ) -> None:
-    """Records the quotas that a scrape has changed: `before` and `after` are by resource name. A first quota of 0 is no
-    change."""
-    steps = []
+    """Records the quotas that scrapes have changed, given with what they were before and are now, both by resource
+    name. A first quota of 0 is no change."""
+    record_quotas(limes, [(scope_of(task), step) for task, *rows in scraped for step in _steps_of(limes, task, *rows)])
+
+
+def _steps_of(
+    limes: Limes, task: tasks.ProjectTask, before: Mapping[str, queries.HasQuota], after: Mapping[str, queries.HasQuota]
+) -> Iterator[QuotaStep]:
     for name, row in after.items():
         ref, old, new = (task.service_type, name), before[name].quota if name in before else None, row.quota
         if new is None or new == (old or 0):
             continue
         resource = limes.catalog.find(ref)
         if old is None and resource is not None and resource.auto_approve_initial_quota == new:
-            steps.append(QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL))
+            yield QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL)
             continue
-        constraint = constraints.for_project(ref, task.domain_name, task.project_name)
+        constraint = limes.constraints.for_project(ref, task.domain_name, task.project_name)
         assert constraint is not None  # nothing else changes a quota in a scrape
-        steps.append(_constrained(limes, ref, old, new, constraint))
-    _record_steps(limes, scope_of(task), steps)
+        yield _constrained(limes, ref, old, new, constraint)
 
 
 def record_repairs(limes: Limes, scope: Scope, quotas: Mapping[Ref, tuple[int | None, int | None]]) -> None:

@@ -227,6 +227,15 @@ class Lab:
             return scrape_project(self.limes, task, self.listeners)
         return None
 
+    def scrape_together(self, service_type: str = "compute", limit: int = 50) -> int | None:
+        """Scrapes up to so many projects that are due, and stores their reports together. Answers how many there were;
+        None if none is due."""
+        reports = [ask(self.limes, task) for task in claim_scrapes(self.limes, service_type, limit)]
+        if not reports:
+            return None
+        record(self.limes, reports, self.listeners)
+        return len(reports)
+
     def scrape_capacity(self) -> CapacityOutcome | None:
         return scrape_next_capacitor(self.limes)
 

@@ -10,7 +10,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 
 from limes.backends import BackendError, BackendOutage, calls
-from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, is_outage
+from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, is_outage, within
 from limes.collector.scrape_usage import claim_scrapes
 from limes.collector.service_jobs import push_job, scrape_job
 from limes.kernel.errors import BackendPaused
@@ -18,6 +18,7 @@ from limes.kernel.metrics import OutcomeCounter
 from limes.quota.push_quota import push_quota
 from tests.collector.lab import BERLIN, COMPUTE, FakeService, Lab, NoJitter
 from tests.support.clock import FrozenClock
+from tests.support.processes import eventually
 
 OUTAGE = BackendOutage("no answer")
 
@@ -138,6 +139,25 @@ def test_one_backend_cannot_hold_all_threads(watch: FrozenClock) -> None:
         with pytest.raises(BackendPaused, match="has not answered 2 other requests yet"), breaker.call():
             pass
     assert breaker.ready()
+
+
+def test_calls_have_threads_that_call_again() -> None:
+    def fail() -> int:
+        raise ValueError(threading.get_ident())
+
+    def two_at_once() -> set[int]:
+        return {threading.get_ident(), within(60, threading.get_ident)}
+
+    first = within(60, threading.get_ident)
+    assert first != threading.get_ident()
+    with pytest.raises(ValueError, match=str(first)):
+        within(60, fail)
+    released = threading.Event()
+    with pytest.raises(BackendError, match="no answer within 0 s"):
+        within(0, lambda: released.wait(60))
+    assert within(60, threading.get_ident) != first, "that one still waits"
+    released.set()
+    eventually("the thread is free again", lambda: first in within(60, two_at_once))
 
 
 def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker: CircuitBreaker) -> None:

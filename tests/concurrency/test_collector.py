@@ -56,7 +56,7 @@ class Turmoil:
                     request_sync(self.lab.limes, GERMANY.id, town.id)
                 except NotFound:
                     assert town in LEAVING
-            drain(lambda: self.lab.scrape_next("compute"))
+            drain(lambda: self.lab.scrape_together(limit=3))
 
     def set_quota(self) -> None:
         ids = {name: id_ for id_, name in self.lab.rows("SELECT id, name FROM projects")}

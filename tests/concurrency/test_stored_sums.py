@@ -50,7 +50,8 @@ def scrape(engine: Engine, dice: random.Random, number: int) -> None:
         several = {project for each in range(number, number + 3) if (project := find_project(engine, each)) is not None}
         scrapes.keep_projects(engine, several)
         stored = scrapes.lock_figures(engine, several, RESOURCES)
-        scrapes.write_figures(engine, [(project, stored[project], figures()) for project in several])
+        changes = [(project, scrapes.find_changes(stored[project], figures())) for project in several]
+        scrapes.write_figures(engine, changes)
 
     def figures() -> scrapes.Figures:
         azs = {

@@ -9,6 +9,7 @@ from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
+from tests.support.statements import statements_of
 
 
 class Name(NamedTuple):
@@ -60,6 +61,17 @@ def test_what_was_noted_when_the_block_failed_is_never_written(jobs: Engine) -> 
 
     jobs.atomic(work)
     assert jobs.column(_NAMES) == ["second"]
+
+
+def test_what_was_noted_is_sent_with_a_read(jobs: Engine) -> None:
+    def work() -> None:
+        with jobs.batch.collect():
+            jobs.write(_ADD, name="first", at=0.0)
+            jobs.write(_ADD, name="second", at=1.0)
+            assert jobs.column(_NAMES) == ["first", "second"]
+
+    joined, texts = jobs.dialect == "postgresql", statements_of(jobs, lambda: jobs.atomic(work))
+    assert len([text for text in texts if "INSERT" in text or "SELECT" in text]) == (1 if joined else 3)
 
 
 def test_a_read_sees_what_was_noted_before(jobs: Engine) -> None:

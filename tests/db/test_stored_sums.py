@@ -146,7 +146,8 @@ class Writes(RuleBasedStateMachine):
 
         def scrape() -> None:
             stored = scrapes.lock_figures(self.engine, [project], known)[project]
-            scrapes.write_figures(self.engine, [(project, stored, scrapes.Figures(rows, figures))])
+            changes = scrapes.find_changes(stored, scrapes.Figures(rows, figures))
+            scrapes.write_figures(self.engine, [(project, changes)])
 
         self.engine.atomic(scrape)
 

@@ -43,12 +43,13 @@ class Bench:
     folder: Path
 
     @contextlib.contextmanager
-    def collectors(self, count: int, interval: float) -> Iterator[list[int]]:
-        """So many processes, for as long as the block lasts; gives their ids."""
+    def collectors(self, count: int, interval: float, moving: int = 1) -> Iterator[list[int]]:
+        """So many processes, for as long as the block lasts; gives their ids. The usage of so many resources moves with
+        each report."""
         with contextlib.ExitStack() as stack:
             processes = [
                 ServerProcess(
-                    [sys.executable, "-m", "tests.bench.collector.process", self.url, str(interval)],
+                    [sys.executable, "-m", "tests.bench.collector.process", self.url, str(interval), str(moving)],
                     ready=lambda: True,
                     log=self.folder / f"collector-{number}.log",
                     env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
@@ -61,6 +62,11 @@ class Bench:
                 assert all(process.is_running() for process in processes), processes[0].log_text()
             time.sleep(2)
             yield pids
+
+    @property
+    def services(self) -> int:
+        """How many project services there are."""
+        return cloud.PROJECTS * len(cloud.SERVICES)
 
     def number(self, sql: str) -> float:
         """The one number that a query answers."""
@@ -107,24 +113,24 @@ def memory(pid: int) -> float:
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-def throughput(bench: Bench, count: int, seconds: float) -> float:
-    """Prints a row for so many collectors; answers scrapes a second."""
+def throughput(bench: Bench, count: int, seconds: float, moving: int = 1) -> None:
+    """Prints a row for so many collectors; ends early when all is scraped."""
     bench.make_due()
-    with bench.collectors(count, ONCE) as pids:
+    with bench.collectors(count, ONCE, moving) as pids:
         start, before = time.monotonic(), bench.scraped()
         cpu, server_cpu = sum(map(cpu_seconds, pids)), server_cpu_seconds(bench.server)
         memory_before = max(map(memory, pids))
-        time.sleep(seconds)
+        while time.monotonic() - start < seconds and bench.scraped() < 0.9 * bench.services:
+            time.sleep(0.5)
         done, took = bench.scraped() - before, time.monotonic() - start
         used = 1000 * (sum(map(cpu_seconds, pids)) - cpu) / done
         server_used = 1000 * (server_cpu_seconds(bench.server) - server_cpu) / done
         rate = done / took
         print(
-            f"{count:10} {rate:12.0f} {used:18.2f} {server_used:18.2f}"
+            f"{count:10} {moving:8} {rate:12.0f} {used:18.2f} {server_used:18.2f}"
             f" {memory_before:12.0f} {max(map(memory, pids)):10.0f}",
             flush=True,
         )
-    return rate
 
 
 def statements(bench: Bench) -> None:
@@ -154,7 +160,7 @@ def lag(bench: Bench, seconds: float) -> None:
             time.sleep(1)
             samples.append(bench.number(late))
             memories.append(memory(pids[0]))
-        rate = cloud.PROJECTS * len(cloud.SERVICES) / AGAIN
+        rate = bench.services / AGAIN
         print(
             f"lag at {rate:.0f} scrapes a second: {statistics.median(samples):.1f} s (median),"
             f" {max(samples):.1f} s (largest); memory {memories[0]:.0f} to {memories[-1]:.0f} MiB",
@@ -181,11 +187,14 @@ def main() -> int:
         url = server.url(server.create_database())
         start = time.perf_counter()
         bench = Bench(server, prepare(url), url, Path(folder))
-        print(f"{cloud.PROJECTS * len(cloud.SERVICES)} project services loaded in {time.perf_counter() - start:.0f} s")
-        print(f"{'':24}{'ms of CPU a scrape':>38}{'MiB of a collector':>24}")
-        print(f"collectors {'scrapes a s':>12} {'collector':>18} {'PostgreSQL':>18} {'at first':>12} {'at last':>10}")
-        for count in (1, 2, 4):
-            throughput(bench, count, seconds)
+        print(f"{bench.services} project services loaded in {time.perf_counter() - start:.0f} s")
+        print(f"{'changed':>19} {'':12}{'ms of CPU a scrape':>38}{'MiB of a collector':>24}")
+        print(
+            f"collectors {'figures':>8} {'scrapes a s':>12} {'collector':>18} {'PostgreSQL':>18} {'at first':>12}"
+            f" {'at last':>10}"
+        )
+        for count, moving in ((1, 0), (1, 1), (1, cloud.RESOURCES), (2, 1), (4, 1)):
+            throughput(bench, count, seconds, moving)
         statements(bench)
         lag(bench, 2 * seconds)
         bench.engine.close()

@@ -33,10 +33,11 @@ def service(service_type: str) -> ServiceDef:
 
 
 class FastService(QuotaBackend):
-    """Reports the same figures each time, but for the first resource, whose usage moves with each report."""
+    """Reports the same figures each time, but for the first resources, whose usage in one AZ moves with each report."""
 
-    def __init__(self, service_type: str) -> None:
+    def __init__(self, service_type: str, moving: int = 1) -> None:
         self._service = service(service_type)
+        self._moving = list(self._service.resources)[:moving]
         self._reports = itertools.count(1)
 
     def describe(self) -> ServiceDef:
@@ -45,8 +46,8 @@ class FastService(QuotaBackend):
     def report_usage(self, project: ProjectInfo) -> UsageReport:
         still = {az: AZUsage(7) for az in AZS}
         resources = dict.fromkeys(self._service.resources, ResourceUsage(still, QUOTA))
-        first = next(iter(resources))
-        resources[first] = ResourceUsage({**still, AZS[0]: AZUsage(next(self._reports))}, QUOTA)
+        moved = {**still, AZS[0]: AZUsage(next(self._reports))}
+        resources |= dict.fromkeys(self._moving, ResourceUsage(moved, QUOTA))
         return UsageReport(resources)
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""One collector of the measurement: `python -m tests.bench.collector.process URL INTERVAL`."""
+"""One collector of the measurement: `python -m tests.bench.collector.process URL INTERVAL MOVING`."""
 
 import sys
 
@@ -11,6 +11,7 @@ from limes.catalog.catalog import Catalog
 from limes.collector.runner import run_until_signal
 from limes.db.engine import Engine
 from limes.kernel.logs import set_up
+from limes.kernel.system import tune_garbage_collector
 from limes.quota.constraints import ConstraintSet
 from limes.quota.rules import LowPrivRules
 from tests.bench.collector.cloud import AZS, SERVICES, FastService, NoCapacity, NoDiscovery, service
@@ -20,10 +21,11 @@ OTHER_INTERVALS = {
 }
 
 
-def cluster() -> Cluster:
-    """Fast backends behind the circuit breakers and time limits of the real house."""
+def cluster(moving: int) -> Cluster:
+    """Fast backends behind the circuit breakers and time limits of the real house. The usage of so many resources moves
+    with each report."""
     breakers = {name: CircuitBreaker(f"service {name}") for name in SERVICES}
-    quota = {name: GuardedQuotaBackend(FastService(name), breakers[name], 240) for name in SERVICES}
+    quota = {name: GuardedQuotaBackend(FastService(name, moving), breakers[name], 240) for name in SERVICES}
     catalog = Catalog(AZS, [service(name) for name in SERVICES])
     backends = Backends(quota, {"nothing": NoCapacity()}, NoDiscovery(), breakers)
     return Cluster(backends, catalog, ConstraintSet(), LowPrivRules({}, {}))
@@ -42,11 +44,14 @@ def settings(interval: float) -> Settings:
     )
 
 
-def main(url: str, interval: float) -> None:
+def main(url: str, interval: float, moving: int) -> None:
     """Runs until SIGTERM."""
     set_up(level="WARNING")
-    run_until_signal(build_collector(Engine(url, application_name="limes-collector"), cluster(), settings(interval)))
+    tune_garbage_collector()  # as in a collector
+    run_until_signal(
+        build_collector(Engine(url, application_name="limes-collector"), cluster(moving), settings(interval))
+    )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))
