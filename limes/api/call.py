@@ -131,11 +131,12 @@ class Call(web.Call[ApiCollaborators]):
         def may(verb: str) -> bool:
             return self.allows(f"{self.level}:{verb}", service_type=service_type, resource_name=resource_name)
 
-        return Permissions(
-            can_raise=may("raise"),
-            can_raise_lowpriv=may("raise_lowpriv"),
-            can_lower=may("lower"),
-            can_lower_lowpriv=may("lower_lowpriv"),
+        can_raise, can_lower = may("raise"), may("lower")
+        return Permissions(  # who may do all is not asked about a part of it: each question takes 0.2 ms
+            can_raise=can_raise,
+            can_raise_lowpriv=can_raise or may("raise_lowpriv"),
+            can_lower=can_lower,
+            can_lower_lowpriv=can_lower or may("lower_lowpriv"),
         )
 
     def body(self, model: type[Body]) -> Body:

@@ -168,13 +168,14 @@ ScrapeRange = tuple[float | None, float | None]
 """When the oldest and the newest figures come from; None where nothing was scraped."""
 
 
-@mapping(tuple[int, int], tuple[float | None, float | None], skip_empty="services")
+@tuples(tuple[int, int, float | None, float | None], skip_empty="services")
 def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """When these services were scraped, and since when that fails, if it does, by the ids of project and service: in
+    """When these services were scraped, and since when that fails, if it does, after the ids of project and service: in
     these projects or, without `project_ids`, in the whole domain."""
     row = ProjectService
     query = row.select(row.project, row.service, row.scraped_at, FAILING_SINCE)
-    return query.where(any_of(row.service, services), in_projects(row.project, project_ids, domain_id))
+    is_asked_for = row.domain_id == domain_id if project_ids is None else any_of(row.project, project_ids)
+    return query.where(any_of(row.service, services), is_asked_for)
 
 
 @mapping(str, tuple[float | None, float | None])

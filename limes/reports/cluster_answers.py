@@ -142,9 +142,9 @@ class _ProjectQuota(OfProject):
     quota: Amount
 
     @classmethod
-    def of(cls, catalog: Catalog, item: ProjectInconsistency, **compared: int) -> Self:
+    def of(cls, item: ProjectInconsistency, unit: str | None, **compared: int) -> Self:
         """`quota` is the usable quota, which is what usage and backends are compared with."""
-        (service, resource), unit = item.ref, unit_of(catalog, item.ref)
+        service, resource = item.ref
         project, quota = place(item.row.project), item.usable_quota
         return cls(project=project, service=service, resource=resource, unit=unit, quota=quota, **compared)
 
@@ -176,21 +176,23 @@ class InconsistenciesAnswer(Shape):
 
 
 def render_inconsistencies(catalog: Catalog, report: InconsistencyReport) -> InconsistenciesAnswer:
+    units = {ref: unit_of(catalog, ref) for ref in catalog.refs()}
     overcommitted = [
         OvercommittedQuota(
             domain=Named(row.domain_uuid, row.domain_name),
             service=ref[0],
             resource=ref[1],
-            unit=unit_of(catalog, ref),
+            unit=units[ref],
             domain_quota=row.domain_quota,
             projects_quota=row.projects_quota,
         )
         for ref, row in report.overcommitted
     ]
-    overspent = [OverspentQuota.of(catalog, item, usage=item.row.usage) for item in report.overspent]
+    overspent = [OverspentQuota.of(item, units[item.ref], usage=item.row.usage) for item in report.overspent]
     # only those with a backend quota are in this list
     mismatched = [
-        MismatchedQuota.of(catalog, item, backend_quota=item.row.backend_quota or 0) for item in report.mismatched
+        MismatchedQuota.of(item, units[item.ref], backend_quota=item.row.backend_quota or 0)
+        for item in report.mismatched
     ]
     lists = Inconsistencies(
         domain_quota_overcommitted=overcommitted, project_quota_overspent=overspent, project_quota_mismatch=mismatched

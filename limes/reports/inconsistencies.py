@@ -45,8 +45,10 @@ def find_inconsistencies(limes: Limes, selection: Selection) -> InconsistencyRep
         report.overcommitted.append((refs[domain.resource_id], domain))
     for project in queries.suspicious_projects(limes.engine, list(refs)):
         ref = refs[project.resource_id]
-        behavior = limes.catalog.behavior(ref, f"{project.project.domain_name}/{project.project.name}")
-        usable = usable_quota(project.quota, behavior.burst_multiplier if project.has_bursting else 0)
+        usable = project.quota
+        if project.has_bursting:
+            behavior = limes.catalog.behavior(ref, f"{project.project.domain_name}/{project.project.name}")
+            usable = usable_quota(project.quota, behavior.burst_multiplier)
         inconsistency = ProjectInconsistency(ref, project, usable)
         if project.usage > usable:
             report.overspent.append(inconsistency)

@@ -74,9 +74,16 @@ def _suspicious(resources: Sequence[int], are_stored: bool) -> Node:
     query = query.where(any_of(row.resource, resources), row.quota.is_null(False))
     if not are_stored:
         return query.where(IS_SUSPICIOUS | Project.has_bursting)
-    same = (kept.project_id == row.project) & (kept.resource_id == row.resource)
+    # each row is looked up: PostgreSQL would rather read all rows of all projects
+    same = (row.project == kept.project_id, row.resource == kept.resource_id)
+    found = row.select(*figures).where(*same).limit(1).alias("found")
+    names = [found.c[name] for name in ("resource_id", "quota", "backend_quota", "usage")]
+    suspicious = kept.select(*PLACE, Project.has_bursting, *names).join(Project, on=Project.id == kept.project_id)
+    suspicious = suspicious.join(Domain).join_from(kept, found, JOIN.LEFT_LATERAL, on=True)
+    is_wanted = (any_of(kept.resource_id, resources), found.c.quota.is_null(False))
+    suspicious = suspicious.where(*is_wanted, ~Project.has_bursting)
     bursting = any_of(row.project, Project.select(Project.id).where(Project.has_bursting))
-    return query.join_from(row, kept, on=same).union(query.where(bursting))
+    return suspicious.union_all(query.where(bursting))
 
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:

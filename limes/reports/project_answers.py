@@ -1,5 +1,6 @@
 """Domains and projects."""
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import structs
@@ -7,15 +8,15 @@ from pydantic import Field
 
 from limes.api.answers import Link, Named, TemporaryQuota, render_temporary
 from limes.backends import base, calls
-from limes.catalog.catalog import Behavior, Ref, ResourceDef, Selection, ServiceDef
-from limes.kernel.validation.shape import Amount, Shape, Time
+from limes.catalog.catalog import Behavior, Ref, ResourceDef, Selection
+from limes.kernel.validation.shape import Amount, Shape, Time, stored
 from limes.quota.queries import ProjectResourceRow
 from limes.quota.rules import burst_usage, usable_quota
 from limes.reports.cluster import DomainReport
 from limes.reports.per_az import DomainPerAZ, ProjectPerAZ, domain_azs, project_azs
 from limes.reports.projects import ProjectReport
 from limes.reports.resources import Age, RenderContext, ResourceHints, ServiceFigures, json_lists
-from limes.web.encoding import MAX_SHOWN
+from limes.web.encoding import MAX_SHOWN, dump_part
 
 
 class DomainResource(ResourceHints):
@@ -179,6 +180,8 @@ class _Column(NamedTuple):
     """A resource to show. Behaviour and head are None if they depend on the project's name."""
 
     ref: Ref
+    start: bytes
+    """The head as JSON, up to the number of what is used; empty if more is shown than quota and usage."""
     resource: ResourceDef
     behavior: Behavior | None
     head: ProjectResource | None
@@ -191,35 +194,31 @@ class ProjectRenderer:
 
     def __init__(self, context: RenderContext, selection: Selection) -> None:
         self._context = context
-        self._services: list[tuple[ServiceDef, list[_Column]]] = []
+        self._services: list[tuple[ProjectService, list[_Column]]] = []
         for service, resources in selection.services.values():
             columns = []
             for resource in resources:
                 ref = (service.type, resource.name)
                 behavior = context.catalog.behavior_everywhere(ref)
                 head = context.head(ProjectResource, ref, resource, behavior) if behavior else None
-                columns.append(_Column(ref, resource, behavior, head, context.catalog.autogrow(ref) is not None))
-            self._services.append((service, columns))
+                grows = context.catalog.autogrow(ref) is not None
+                start = b"" if head is None or grows or context.with_azs else dump_part(head).removesuffix(b"0}")
+                columns.append(_Column(ref, start, resource, behavior, head, grows))
+            self._services.append((ProjectService(type=service.type, area=service.area, resources=[]), columns))
 
     def render(self, report: ProjectReport) -> Project:
-        context, project, rows = self._context, report.project, report.resources
+        context, project = self._context, report.project
         services = []
-        for service, columns in self._services:
-            type_ = service.type
-            resources = [
-                self._resource(report, column, row) for column in columns if (row := rows.get(column.ref)) is not None
-            ]
-            scraped_at, failing_since = report.scraped_at.get(type_), report.failing_since.get(type_)
+        for blank, columns in self._services:
+            shown = blank.__copy__()
+            shown.resources = stored(b"[" + b",".join(self._resources(report, columns)) + b"]")
+            scraped_at, failing_since = report.scraped_at.get(shown.type), report.failing_since.get(shown.type)
+            if scraped_at is not None:
+                shown.scraped_at = int(scraped_at)
             age = context.stale_age(scraped_at)
-            problem = calls.find_problem(type_, scraped_at, failing_since, is_stale=age is not None)
-            shown = ProjectService(
-                type=type_,
-                area=service.area,
-                resources=resources,
-                scraped_at=None if scraped_at is None else int(scraped_at),
-                is_stale=None if age is None else True,
-                age_seconds=age,
-            )
+            if age is not None:
+                shown.is_stale, shown.age_seconds = True, age
+            problem = calls.find_problem(shown.type, scraped_at, failing_since, is_stale=age is not None)
             if problem is not None:
                 shown.scrape_problem = ScrapeProblem(since=int(problem[0]), message=problem[1])
             services.append(shown)
@@ -231,9 +230,24 @@ class ProjectRenderer:
         domain = Named(report.project.domain_uuid, report.project.domain_name)
         return PlacedProject(domain=domain, **structs.asdict(self.render(report)))
 
+    def _resources(self, report: ProjectReport, columns: Iterable[_Column]) -> Iterator[bytes]:
+        """Yields them as JSON. Most have nothing but quota and usage: to write these takes a quarter of the time of
+        what `_resource` does."""
+        find, is_plain = report.resources.get, not report.project.has_bursting and not report.temporary
+        for column in columns:
+            row = find(column.ref)
+            if row is None:
+                continue
+            _, _, quota, backend_quota, usage, physical_usage, maximum = row
+            is_usual = quota == backend_quota and physical_usage is None and maximum != 0
+            if is_usual and is_plain and column.start and quota is not None:
+                yield b'%b%d,"quota":%d,"usable_quota":%d}' % (column.start, usage, quota, quota)
+            else:
+                yield dump_part(self._resource(report, column, ProjectResourceRow._make(row)))
+
     def _resource(self, report: ProjectReport, column: _Column, row: ProjectResourceRow) -> ProjectResource:
         """Renders the backend quota only where it is not the usable one; burst usage only above zero."""
-        ref, resource, behavior, head, grows = column
+        ref, _, resource, behavior, head, grows = column
         context, project, quota = self._context, report.project, row.quota
         if behavior is None or head is None:
             behavior = context.catalog.behavior(ref, project.scope)

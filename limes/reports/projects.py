@@ -5,6 +5,8 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from limes.app.context import Limes
 from limes.autogrow.queries import autogrow_bounds
 from limes.catalog.catalog import Page, Ref, Selection
@@ -17,7 +19,7 @@ from limes.projects import scope
 from limes.projects.queries import ProjectRow, these
 from limes.quota import changes
 from limes.quota import temporary_queries as temporary_quotas
-from limes.quota.queries import Bounds, ProjectResourceRow
+from limes.quota.queries import Bounds
 from limes.quota.temporary import TemporaryQuota
 from limes.reports.cluster import AZBreakdown, read_commitments
 from limes.usage import project_sums
@@ -45,22 +47,21 @@ class GrowingQuota:
     by_az: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class ProjectReport:
+class ProjectReport(Struct):
     """The figures of one project. A service that was never scraped has no time and no resources."""
 
     project: ProjectRow
-    resources: dict[Ref, ProjectResourceRow] = field(default_factory=dict)
-    scraped_at: dict[str, float | None] = field(default_factory=dict)
-    failing_since: dict[str, float] = field(default_factory=dict)
+    resources: dict[Ref, queries.ResourceFigures] = {}
+    scraped_at: dict[str, float | None] = {}
+    failing_since: dict[str, float] = {}
     """Services whose scrapes fail."""
-    azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=dict)
+    azs: dict[Ref, list[queries.ProjectAZRow]] = {}
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
-    committed: AZBreakdown = field(default_factory=dict)
+    committed: AZBreakdown = {}
     """Only filled if asked for."""
-    growing: dict[Ref, GrowingQuota] = field(default_factory=dict)
+    growing: dict[Ref, GrowingQuota] = {}
     """Of what grows by itself. There, `azs` are filled even if not asked for."""
-    temporary: dict[Ref, TemporaryQuota] = field(default_factory=dict)
+    temporary: dict[Ref, TemporaryQuota] = {}
     """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.quota.rules`). Only in the report of a single project."""
@@ -117,7 +118,7 @@ def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDe
         project = scope.find_project(limes.engine, domain_uuid, uuid)
         report = _read(limes, [project], details, project.domain_id, [project.id])[0]
         if details.selection.is_whole(limes.catalog):
-            quotas = {ref: row.quota for ref, row in report.resources.items()}
+            quotas = {ref: quota for ref, (_, _, quota, *_) in report.resources.items()}
             bounds = {ref: each.bounds for ref, each in report.growing.items()}
             report.tag = changes.tag_of_project(limes.catalog, quotas, bounds, project.has_bursting)
         else:
@@ -168,13 +169,12 @@ def _read(
     refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
     growing = {id_: ref for id_, ref in refs.items() if limes.catalog.autogrow(ref)}
     reports = {project.id: ProjectReport(project) for project in rows}
-    scrapes = projects.project_scrapes(engine, list(types), *whose)
-    for (project_id, service_id), (scraped_at, failing_since) in scrapes.items():
+    for project_id, service_id, scraped_at, failing_since in projects.project_scrapes(engine, list(types), *whose):
         reports[project_id].scraped_at[types[service_id]] = scraped_at
         if failing_since is not None:
             reports[project_id].failing_since[types[service_id]] = failing_since
     for row in queries.project_resources(engine, these(refs), *whose):
-        reports[row.project_id].resources[refs[row.resource_id]] = row
+        reports[row[0]].resources[refs[row[1]]] = row
     # one query in a table of few rows
     for (project_id, resource_id), temporary in temporary_quotas.of_projects(engine, *whose).items():
         if resource_id in refs and resource_id not in growing and project_id in reports:

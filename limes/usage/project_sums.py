@@ -16,7 +16,7 @@ from limes.catalog.models import Resource, Service
 from limes.commitments.commitment import Status
 from limes.commitments.models import Commitment
 from limes.db.compiled import Select, any_of
-from limes.db.query import Node, Query, R, made, mapping, rows
+from limes.db.query import Node, made, mapping, rows, tuples
 from limes.projects.models import Domain, Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.projects.queries import FAILING_SINCE, PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
 from limes.quota import models, queries, temporary_queries
@@ -47,20 +47,23 @@ class ProjectServiceRow(NamedTuple):
 
 
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in queries.ProjectResourceRow._fields)
+ResourceFigures = tuple[int, int, int | None, int | None, int, int | None, int | None]
+"""A `ProjectResourceRow` as the database gives it: names would take half as long again."""
 
 
-def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[int] | None], list[R]]:
-    @rows(kind, skip_empty="resources")
-    def select(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-        query = model.select(*(getattr(model, name) for name in kind._fields))
-        return rows_of_projects(query, model.resource_id, model.project_id, resources, domain_id, project_ids)
+@tuples(tuple[int, int, int | None, int | None, int, int | None, int | None], skip_empty="resources")
+def project_resources(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    """Of these projects, or of all projects of a domain, in no particular order; likewise `project_azs`."""
+    row = ProjectResource
+    query = row.select(*_COLUMNS)
+    return rows_of_projects(query, row.resource, row.project, resources, domain_id, project_ids)
 
-    return select
 
-
-# of these projects, or of all projects of a domain, in no particular order
-project_resources = _of_projects(queries.ProjectResourceRow, ProjectResource)
-project_azs = _of_projects(ProjectAZRow, ProjectAZResource)
+@rows(ProjectAZRow, skip_empty="resources")
+def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    row = ProjectAZResource
+    query = row.select(*(getattr(row, name) for name in ProjectAZRow._fields))
+    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
 
 
 @mapping(tuple[int, int, str], int, skip_empty="resources")

@@ -1,6 +1,7 @@
 """When a field of the reports is shown: what depends on configuration, scope, policy and other projects."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,35 @@ import pytest
 
 from limes.app.routes import RULES
 from limes.auth.policy import Policy
-from limes.catalog.catalog import BehaviorRule
+from limes.catalog.catalog import BehaviorRule, select
+from limes.projects.queries import ProjectRow
+from limes.quota.queries import ProjectResourceRow
+from limes.reports.project_answers import ProjectRenderer
+from limes.reports.projects import ProjectReport
+from limes.reports.resources import RenderContext
+from limes.web.encoding import dump_part
 from tests.api.world import BERLIN, DRESDEN, FRANCE, World
 from tests.commitments.commitments import NOW
 from tests.quota.quotas import DOMAIN, PROJECT, resources
 
 CLUSTER = "/v1/clusters/current"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
+
+
+@pytest.mark.parametrize("bursting", [False, True])
+def test_what_most_resources_have_is_written_as_all_else(make: Callable[..., World], *, bursting: bool) -> None:
+    """The renderer has a shorter way for a resource that has nothing but quota and usage."""
+    annotations = {"display_name": '100 % "sure"'}
+    world = make(behaviors=[BehaviorRule(resource="compute/.*", annotations=annotations)], burst_multiplier=0.5)
+    selection = select(world.limes.catalog, services=["compute"], resources=["cores"])
+    renderer = ProjectRenderer(RenderContext(world.limes.catalog, NOW), selection)
+    project = ProjectRow(1, "uuid", "berlin", "parent", bursting, 1, "uuid", "germany")
+    quotas, others = (None, 0, 7), (None, 0, 5)
+    ((_, (column,)),) = renderer._services
+    for quota, backend_quota, usage, physical_usage, maximum in product(quotas, (-1, *quotas), (0, 9), others, others):
+        row = ProjectResourceRow(1, 1, quota, backend_quota, usage, physical_usage, maximum)
+        report = ProjectReport(project, {("compute", "cores"): tuple(row)})
+        assert b"".join(renderer._resources(report, [column])) == dump_part(renderer._resource(report, column, row))
 
 
 # -- configuration -----------------------------------------------------------------------------------------------------

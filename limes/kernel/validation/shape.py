@@ -53,8 +53,8 @@ class Shape(msgspec.Struct, metaclass=_ByName):
         return core_schema.typed_dict_schema(fields, cls=cls, ref=f"{cls.__module__}.{cls.__qualname__}")
 
 
-def stored(json: str) -> Any:
-    """Returns a value from the database that is shown as it is stored."""
+def stored(json: str | bytes) -> Any:
+    """Returns a value that is JSON already."""
     return msgspec.Raw(json)
 
 
