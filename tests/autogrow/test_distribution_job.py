@@ -68,7 +68,7 @@ def test_statements_of_a_computation(make_lab: Callable[..., Lab], projects: int
     use(lab, **{town.name: {"az-one": 10} for town in towns})
     lab.clock.advance(10)
     begins = 2 if lab.engine.dialect == "sqlite" else 0  # which are statements there
-    assert count_statements(lab.engine, lab.distribute) == 24 + begins
+    assert count_statements(lab.engine, lab.distribute) == 23 + begins
     assert len(history(lab)) == 2 * projects
     set_due(lab, lab.now)
     assert count_statements(lab.engine, lab.distribute) == 12 + begins
