@@ -39,7 +39,7 @@ from limes.quota.queries import ProjectQuotaRow
 
 log = logging.getLogger(__name__)
 
-_PIECE = 500
+_PIECE = 250
 
 
 @dataclass(frozen=True, slots=True)
