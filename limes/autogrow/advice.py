@@ -48,6 +48,7 @@ class AutogrowBounds:
 
 
 _UNBOUNDED = AutogrowBounds()
+_NO_AMOUNTS = (None, None, None, None)
 
 
 def find_bounds(
@@ -63,6 +64,9 @@ def find_bounds(
     """Returns what counts of all limits of one project. None where there is none."""
     if override is not None:
         return AutogrowBounds(ProjectBounds(override, override), BoundSource.OVERRIDE, BoundSource.OVERRIDE)
+    amounts = (max_quota, min_quota or None, min_backend_quota, max_backend_quota)
+    if amounts == _NO_AMOUNTS and constraint is None and not forbids_growth:
+        return _UNBOUNDED  # as for most of thousands of projects
     least, most = (constraint.minimum, constraint.maximum) if constraint else (None, None)
     granted = min(each for each in (min_quota or 0, most, max_backend_quota) if each is not None)
     minima = [
@@ -80,8 +84,6 @@ def find_bounds(
     maximum, maximum_from = min(
         ((value, source) for value, source in maxima if value is not None), default=(None, None), key=amount
     )
-    if not minimum and maximum is None and not forbids_growth:
-        return _UNBOUNDED  # as for most of thousands of projects
     return AutogrowBounds(ProjectBounds(minimum, maximum, forbids_growth), minimum_from, maximum_from)
 
 
@@ -160,7 +162,7 @@ class Adviser:
         return [AutogrowAdvice(Action.ASK_OPERATOR, text)]
 
     def _keep_using(self) -> list[AutogrowAdvice]:
-        azs = {az: replace(demand, smallest=demand.usage) for az, demand in self.demand.azs.items()}
+        azs = {az: demand._replace(smallest=demand.usage) for az, demand in self.demand.azs.items()}
         quota = self._quota(replace(self.demand, azs=azs))
         if quota <= self._quota(self.demand):
             return []
@@ -173,7 +175,7 @@ class Adviser:
 
         def quota(more: int) -> int:
             demand = self.demand.azs.get(az, Demand())
-            azs = {**self.demand.azs, az: replace(demand, committed=demand.committed + more)}
+            azs = {**self.demand.azs, az: demand._replace(committed=demand.committed + more)}
             return self._quota(replace(self.demand, azs=azs))
 
         covered = self.uncovered if az == ANY_AZ else 0

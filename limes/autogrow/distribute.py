@@ -18,7 +18,7 @@ that is killed between two pieces leaves such a state to others, which start aga
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from limes.app.context import Limes
@@ -39,7 +39,7 @@ from limes.quota.queries import ProjectQuotaRow
 
 log = logging.getLogger(__name__)
 
-_PIECE = 500
+_PIECE = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _propose(computed: Computation) -> list[Proposal]:
     proposals = []
     for id_, demand in computed.demands.items():
         old, new = _present(computed.figures, id_), capped(computed.allocations[id_].quotas)
-        needed = {az: each.needed for az, each in demand.azs.items()}
+        needed = computed.allocations[id_].granted.get(rules.Step.NEEDED, {})
         proposals.append(Proposal(id_, old, new, needed, _changed_at(computed.figures, id_), demand.bounds))
     return proposals
 
@@ -215,7 +215,7 @@ def _to_write(computed: Computation, proposals: Sequence[Proposal], chosen: Sequ
     for each in proposals:
         is_same = each.old == each.new and _set_by_people(computed.figures, each.id)
         if each.id not in written and (is_same or totals[each.id] != sum(each.old.values())):
-            written[each.id] = replace(each, new=each.old)
+            written[each.id] = each._replace(new=each.old)
     return list(written.values())
 
 

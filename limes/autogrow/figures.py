@@ -124,12 +124,12 @@ def read_figures(
     engine: Engine, resource: int, now: float, retention: float, *, projects: _Some = None, lock: bool = False
 ) -> Figures:
     """Returns the figures of a resource, of these projects or of all. `retention` is how far back recent usage
-    reaches, in seconds. With `lock`, usage and quota of these projects stay as they are until the transaction ends;
-    so do commitments while the caller has locked the resource."""
+    reaches, in seconds; with 0 there is none. With `lock`, usage and quota of these projects stay as they are until the
+    transaction ends; so do commitments while the caller has locked the resource."""
     found = _projects(engine, resource, projects, lock=lock)
     usage = _usage(engine, resource, projects)
     recent: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for project, az, text in _changes(engine, resource, projects, now - retention):
+    for project, az, text in _changes(engine, resource, projects, now - retention) if retention else ():
         recent[project][az] = recent_range(_parse(text), usage.get(project, {}).get(az, 0), now, retention)
     quotas = _quotas(engine, resource, projects)
     return Figures(found, usage, recent, _committed(engine, resource, projects, now), quotas)

@@ -9,7 +9,7 @@ What is written is written in pieces, those first that make room.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from limes.autogrow.rules import ProjectBounds
 from limes.catalog.catalog import ANY_AZ, AutogrowRule
@@ -19,8 +19,7 @@ Quotas = Mapping[str, int]
 """By AZ. Those of 0 are missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A project's quota as it is, and as it was computed."""
 
     id: int
@@ -29,7 +28,7 @@ class Proposal:
     needed: Quotas
     changed_at: float = 0
     """When the quota was changed last."""
-    bounds: ProjectBounds = field(default_factory=ProjectBounds)
+    bounds: ProjectBounds = ProjectBounds()
 
     def may_wait(self, rule: AutogrowRule, now: float) -> bool:
         """Returns whether the change is small enough, too soon, and not needed."""
@@ -116,6 +115,8 @@ def split(
     """Yields the changes (some of the proposals) in pieces, in an order in which they can be written. After
     each piece, no AZ and not all of them together have more quota than at first, or than `choose_changes` allows. What
     can only be changed together, as quota of one project goes to another AZ and vice versa, is one piece."""
+    if not changes:
+        return
     sums = _sum(each.old for each in proposals)
     final = sums.copy()
     for each in changes:
@@ -155,10 +156,13 @@ def _takes_room(each: Proposal, crowded: set[str], *, everywhere: bool) -> bool:
 def _sum(quotas: Iterable[Quotas]) -> Counter[str]:
     sums = Counter[str]()
     for one in quotas:
-        sums.update(one)
+        for az, quota in one.items():  # a third of the time of `update`
+            sums[az] += quota
     return sums
 
 
 def _move(sums: Counter[str], before: Quotas, after: Quotas) -> None:
-    sums.subtract(before)
-    sums.update(after)
+    for az, quota in before.items():
+        sums[az] -= quota
+    for az, quota in after.items():
+        sums[az] += quota

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import attrgetter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, AutogrowRule
 
@@ -39,8 +39,7 @@ class Step(enum.StrEnum):
     """The project's own minimum."""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """What a project uses in one AZ, now and recently, and its confirmed commitments there."""
 
     usage: int = 0
@@ -121,14 +120,12 @@ class Allocation:
     """What there was no capacity for."""
     capped: dict[Step, int] = field(default_factory=dict)
     """What the project's maximum, or that it forbids growth, has taken from the wishes."""
-
-    @property
-    def quotas(self) -> dict[str, int]:
-        return add_up(self.granted.values())
+    quotas: dict[str, int] = field(default_factory=dict, compare=False)
+    """The sum of what was granted, by AZ."""
 
     @property
     def quota(self) -> int:
-        return sum(sum(by_az.values()) for by_az in self.granted.values())
+        return sum(self.quotas.values())
 
 
 def add_up(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
@@ -186,9 +183,9 @@ class _Distribution:
             self._zones = {}
         self._projects = projects
         self._rule = rule
-        self._multiplier = Fraction(str(rule.growth_multiplier))
+        self._multiplier = Fraction(str(rule.growth_multiplier)).as_integer_ratio()
+        self._least_growth = max(rule.growth_minimum, 1)
         self._allocations = [Allocation() for _ in projects]
-        self._quotas: list[dict[str, int]] = [{} for _ in projects]
         self._totals = [0] * len(projects)
         self._free: dict[str, int] = defaultdict(int, capacity)
         """What is left in each AZ. Below 0 where more is needed than there is."""
@@ -198,8 +195,7 @@ class _Distribution:
 
     def run(self) -> dict[int, Allocation]:
         for index, project in enumerate(self._projects):
-            for az, demand in project.azs.items():
-                self._grant(index, Step.NEEDED, az, demand.needed)
+            self._grant(index, Step.NEEDED, {az: demand.needed for az, demand in project.azs.items()})
         self._overcommitted = self._find_overcommitted()
         indexes, largest = range(len(self._projects)), attrgetter("largest")
         self._take_step(Step.RECENT_USAGE, [self._wanted(index, largest) for index in indexes])
@@ -225,19 +221,19 @@ class _Distribution:
         return found
 
     def _wanted(self, index: int, target: Callable[[Demand], int]) -> dict[str, int]:
-        quotas, wanted = self._quotas[index], {}
-        for az, demand in self._projects[index].azs.items():
-            amount = target(demand) - quotas.get(az, 0)
-            if amount > 0:
-                wanted[az] = amount
-        return wanted
+        quotas = self._allocations[index].quotas
+        return {
+            az: amount
+            for az, demand in self._projects[index].azs.items()
+            if (amount := target(demand) - quotas.get(az, 0)) > 0
+        }
 
     def _grown(self, demand: Demand) -> int:
         baseline = max(demand.committed, demand.smallest)
-        if baseline == 0 or self._multiplier == 1:
+        numerator, denominator = self._multiplier
+        if baseline == 0 or numerator == denominator:
             return baseline
-        grown = baseline * self._multiplier.numerator // self._multiplier.denominator
-        return max(grown, baseline + max(self._rule.growth_minimum, 1))
+        return max(baseline * numerator // denominator, baseline + self._least_growth)
 
     def _take_step(self, step: Step, wishes: _Wishes) -> None:
         for index, project in enumerate(self._projects):
@@ -248,11 +244,12 @@ class _Distribution:
                 wishes[index] = self._lower(index, step, wishes[index])
         granted = self._choose(wishes)
         for index, wish in enumerate(wishes):
-            for az, wanted in wish.items():
-                amount = granted[index].get(az, 0)
-                self._grant(index, step, az, amount)
-                if amount < wanted:
-                    self._allocations[index].lacking.setdefault(step, {})[az] = wanted - amount
+            if not wish:
+                continue
+            self._grant(index, step, granted[index])
+            if granted[index] != wish:
+                lacking = {az: wanted - granted[index].get(az, 0) for az, wanted in wish.items()}
+                self._allocations[index].lacking[step] = {az: amount for az, amount in lacking.items() if amount}
 
     def _raise_to_minimum(self, index: int, wish: dict[str, int]) -> None:
         """Grants what is missing, in the AZs where something is wanted, else in those that the project is in; but no
@@ -264,8 +261,8 @@ class _Distribution:
             amounts[az] = min(amounts[az], self._zones[az])
         for az, amount in _spread(missing - sum(amounts.values()), self._zones or {ANY_AZ: 1}).items():
             amounts[az] = amounts.get(az, 0) + amount
+        self._grant(index, Step.MINIMUM, amounts)
         for az, amount in amounts.items():
-            self._grant(index, Step.MINIMUM, az, amount)
             if wish.get(az, 0) <= amount:
                 wish.pop(az, None)
             else:
@@ -328,13 +325,16 @@ class _Distribution:
         """Returns what is left of the capacity in no particular AZ, which also serves what AZs have too little for."""
         return self._free[ANY_AZ] + sum(min(0, free) for az, free in self._free.items() if az != ANY_AZ)
 
-    def _grant(self, index: int, step: Step, az: str, amount: int) -> None:
-        if amount <= 0:
-            return
-        granted = self._allocations[index].granted.setdefault(step, {})
-        granted[az] = granted.get(az, 0) + amount
-        quotas = self._quotas[index]
-        quotas[az] = quotas.get(az, 0) + amount
-        self._totals[index] += amount
-        self._free[az] -= amount
-        self._free_in_all -= amount
+    def _grant(self, index: int, step: Step, amounts: Mapping[str, int]) -> None:
+        allocation, free, total = self._allocations[index], self._free, 0
+        granted, quotas = allocation.granted.get(step, {}), allocation.quotas
+        for az, amount in amounts.items():
+            if amount:
+                granted[az] = granted.get(az, 0) + amount
+                quotas[az] = quotas.get(az, 0) + amount
+                free[az] -= amount
+                total += amount
+        if total:
+            allocation.granted[step] = granted
+            self._totals[index] += total
+            self._free_in_all -= total

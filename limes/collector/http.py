@@ -5,7 +5,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from socketserver import ThreadingMixIn
@@ -17,8 +17,9 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.registry import Collector as MetricsSource
 
 from limes.db.engine import Engine
-from limes.reports.shared_figures import Reading, SharedFigures
+from limes.reports.shared_figures import SharedFigures
 from limes.web import call, encoding, operation, operational
+from limes.web.packed import PackedText, pack
 from limes.web.server import explain_failure
 
 log = logging.getLogger(__name__)
@@ -126,26 +127,17 @@ class MetricsEndpoint:
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
-        reading = self._figures.latest() if self._figures else None  # first, as the registry tells its age
-        own = operational.render_metrics() + generate_latest(self._registry)
-        size = len(own) + (reading.size if reading else 0)
+        figures = self._figures.latest() if self._figures else None  # first, as the registry tells its age
+        own = pack(operational.render_metrics() + generate_latest(self._registry))
+        answer = PackedText([own, *figures.blocks] if figures else [own])
         resp.append_header("vary", "Accept-Encoding")
-        if req.method == "HEAD":
-            resp.content_length = size
-            return
-        stream = call.BodyStream(_parts(own, reading))
-        if encoding.accepts_gzip(req.get_header("Accept-Encoding")):
+        if req.method != "HEAD" and encoding.accepts_gzip(req.get_header("Accept-Encoding")):
             resp.set_header("content-encoding", "gzip")
-            stream.encode(encoding.compress_parts)
+            resp.content_length, parts = answer.gzip_size, answer.gzip()
         else:
-            resp.content_length = size
-        resp.stream = stream
-
-
-def _parts(own: bytes, reading: Reading | None) -> Generator[bytes, None, None]:
-    yield own
-    if reading:
-        yield from reading.parts()
+            resp.content_length, parts = answer.size, answer.parts()
+        if req.method != "HEAD":
+            resp.stream = call.BodyStream(parts)
 
 
 @contextmanager

@@ -370,6 +370,18 @@ class _Quotient(peewee.ColumnBase):
         return ctx
 
 
+class _JSONList(peewee.ColumnBase):
+    def __init__(self, column: peewee.Node) -> None:
+        self._column = column
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        before, after = ("JSON_GROUP_ARRAY(", ")") if ctx.state.dialect == "sqlite" else ("JSON_AGG(", ")::TEXT")
+        ctx.literal(before).sql(self._column).literal(after)
+        return ctx
+
+
+json_list = _JSONList
+"""The column's values in all rows of a group, as JSON. Columns of one group have the same order."""
 quotient = _Quotient
 """The quotient of two amounts that are not negative, rounded down."""
 any_of = _AnyOf

@@ -239,11 +239,12 @@ class Engine:
     def column(self, query: Query, /, **values: Any) -> list[Any]:
         return [value for (value,) in self.fetch(query, values)]
 
-    def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
+    def stream(self, query: Query, kind: type[R], /, **values: Any) -> Generator[R, None, None]:
         """As `all`, fetched in chunks, so that a large result never stands in memory whole. On PostgreSQL this is a
-        server-side cursor, so it needs a transaction, which frees it in any case."""
+        server-side cursor, so it needs a transaction. Who does not read it to its end closes it there."""
         statement = self._statement(query, values)
-        return map(partial(tuple.__new__, kind), self._stream(statement.sql, statement.bind(values)))
+        with contextlib.closing(self._stream(statement.sql, statement.bind(values))) as rows:
+            yield from map(partial(tuple.__new__, kind), rows)
 
     def write(self, query: Query, /, **values: Any) -> int:
         statement = self._statement(query, values)
@@ -334,7 +335,7 @@ class Engine:
         except DATABASE_ERRORS as error:
             self._fail(error)
 
-    def _stream(self, text: str, params: Sequence[Any]) -> Iterator[Row]:
+    def _stream(self, text: str, params: Sequence[Any]) -> Generator[Row, None, None]:
         self.batch.flush()
         if self.dialect == "sqlite":
             yield from self.db.execute_sql(text, params or None)

@@ -13,7 +13,7 @@ looks like. Of a `NamedTuple`, this holds for each field.
 
 import typing
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from enum import EnumType
 from functools import partial, update_wrapper
 from inspect import Parameter, signature
@@ -176,10 +176,10 @@ def first(kind: type[R], *, prepare: bool = False) -> Callable[[Build[P]], Query
     return lambda build: Query(build, read, kind, prepare=prepare)
 
 
-def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
+def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Generator[T, None, None]]]:
     """As `tuples`, fetched in chunks, so that a large result never stands in memory whole. Inside a transaction."""
 
-    def read(engine: Engine, query: Compiled, values: Values) -> Iterator[Any]:
+    def read(engine: Engine, query: Compiled, values: Values) -> Generator[Any, None, None]:
         return engine.stream(query, tuple, **values)
 
     return lambda build: Query(build, read, typing.get_args(kind))

@@ -208,7 +208,7 @@ class ReplicatedEngine(Engine):
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         return self._read(lambda engine: engine.rows(sql, params))
 
-    def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
+    def stream(self, query: Query, kind: type[R], /, **values: Any) -> Generator[R, None, None]:
         standby = self._local.standby
         return (self._primary if standby is None else standby.engine).stream(query, kind, **values)
 

@@ -4,7 +4,7 @@ figures behind the data metrics; the ones about projects are streamed.
 To be called in one transaction, so that all see the same state.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 import peewee
@@ -15,7 +15,7 @@ from limes.autogrow.queries import JOB_PREFIX, computed_resources
 from limes.backends.calls import PROJECT_PLACEHOLDER
 from limes.catalog.models import AZResource, Job, Service
 from limes.commitments.models import Commitment
-from limes.db.compiled import any_of
+from limes.db.compiled import any_of, json_list
 from limes.db.engine import Engine
 from limes.db.query import Node, mapping, rows, stream
 from limes.projects.models import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService
@@ -219,31 +219,29 @@ def errors(engine: Engine) -> list[ErrorGroup]:
     return sorted(in_one_line, key=lambda group: (-group.projects, group))
 
 
-ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
-"""What `project_figures` knows."""
-
-
 @mapping(int, PlacedRow)
 def projects() -> Node:
     return Project.select(Project.id, *PLACE).join(Domain)
 
 
-@stream(tuple[int, int, int])
-def project_figures(column: ProjectColumn) -> Node:
-    """A column where it has a value, by project and resource."""
-    value = getattr(ProjectResource, column)
-    return ProjectResource.select(ProjectResource.project, ProjectResource.resource, value).where(value.is_null(False))
+@stream(tuple[int, str, str, str, str, str])
+def project_figures() -> Node:
+    """By project, JSON lists over its resources: their ids, quota, backend quota, usage and physical usage."""
+    row = ProjectResource
+    columns: Sequence[peewee.Field] = (row.resource, row.quota, row.backend_quota, row.usage, row.physical_usage)
+    return row.select(row.project, *map(json_list, columns)).group_by(row.project).order_by(row.project)
 
 
-@stream(tuple[int, int, str, int])
+@stream(tuple[int, str, str, str])
 def project_az_usage() -> Node:
-    """By project, resource and AZ."""
+    """By project, JSON lists over its resources in AZs: their ids, AZs and usage."""
     row = ProjectAZResource
-    return row.select(row.project_id, row.resource_id, row.az, row.usage)
+    columns: Sequence[peewee.Field] = (row.resource_id, row.az, row.usage)
+    return row.select(row.project_id, *map(json_list, columns)).group_by(row.project_id).order_by(row.project_id)
 
 
-@mapping(tuple[int, int, str, str], tuple[int, float])
-def committed() -> Node:
+@stream(tuple[int, int, str, str, int, float])
+def project_commitments() -> Node:
     """What projects have committed to that is neither over nor replaced, and when the first of it ends: by project,
     resource, AZ and status."""
     row = Commitment
@@ -279,9 +277,9 @@ def domain_quota_sums(resources: Collection[int]) -> Node:
 
 @stream(tuple[int, str])
 def subresources(resources: Collection[int]) -> Node:
-    """The projects and subresources of these resources, as JSON lists, where there are any."""
+    """The subresources of these resources, as JSON lists, where there are any, in the order of their projects."""
     row = ProjectAZResource
-    query = row.select(row.project_id, row.subresources)
+    query = row.select(row.project_id, row.subresources).order_by(row.project_id, row.resource_id, row.az)
     return query.where(any_of(row.resource_id, resources), row.subresources != "")
 
 

@@ -2,8 +2,8 @@
 families that come neither from single projects nor from capacity.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from math import inf
 from typing import Any
@@ -12,6 +12,7 @@ import orjson
 
 from limes.catalog.catalog import UNKNOWN_AZ, Catalog, Ref
 from limes.db.engine import Engine
+from limes.projects.scope import PlacedRow
 from limes.quota.constraints import QuotaOverrides
 from limes.reports import collector_state as queries
 from limes.usage import project_sums
@@ -72,8 +73,17 @@ def of_resource(ref: Ref) -> str:
     return labels({"resource": ref[1], "service": ref[0]})
 
 
+def project_labels(row: PlacedRow) -> str:
+    names = {"domain": row.domain_name, "domain_id": row.domain_uuid}
+    return labels({**names, "project": row.name, "project_id": row.uuid})
+
+
+def header(name: str, help_text: str) -> bytes:
+    return f"# HELP {name} {help_text}\n# TYPE {name} gauge\n".encode()
+
+
 def gauge(name: str, help_text: str, samples: Samples) -> Iterator[bytes]:
-    yield f"# HELP {name} {help_text}\n# TYPE {name} gauge\n".encode()
+    yield header(name, help_text)
     lines = (f"{name}{{{inside}}} {value}\n" for inside, value in samples)
     while chunk := "".join(islice(lines, _LINES_AT_ONCE)):
         yield chunk.encode()
@@ -141,40 +151,14 @@ def domain_sums(engine: Engine, domains: Mapping[int, str], resources: Mapping[i
     yield "limes_domain_used_and_or_committed_per_az", ((inside(*key), amount) for key, amount in claimed.items())
 
 
-# -- what plugins list: it is there where the configuration switches subresources and subcapacities on -----------------
-
-LISTED = {"compute": "instances", "object-store": "containers"}
-"""By plugin: the resource whose subresources are shown."""
-
-
-def listed(engine: Engine, projects: Mapping[int, str], resources: Mapping[str, Collection[int]]) -> Families:
-    """Yields the families about projects. `projects` are labels by id: `domain_id` and `project_id`. `resources` are
-    the ids of the listed resources, by plugin."""
-
-    def entries(plugin: str, attribute: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        if ids := resources.get(plugin):
-            for project_id, text in queries.subresources(engine, sorted(ids)):
-                yield from ((project_id, entry) for entry in _objects(text) if attribute in entry)
-
-    def containers(attribute: str) -> Samples:
-        for project_id, entry in entries("object-store", attribute):
-            inside = labels({"container_name": str(entry.get("name"))})
-            yield f"{projects[project_id]},{inside}", entry[attribute]
-
-    servers = Counter((id_, str(entry["hypervisor"])) for id_, entry in entries("compute", "hypervisor"))
-    yield (
-        "limes_instance_counts",
-        ((f"{projects[id_]},{labels({'hypervisor': kind})}", count) for (id_, kind), count in sorted(servers.items())),
-    )
-    yield "limes_swift_objects_per_container", containers("objects")
-    yield "limes_swift_size_bytes_per_container", containers("size_bytes")
+# -- what plugins list: it is there where the configuration switches subcapacities on ----------------------------------
 
 
 def hypervisors(engine: Engine) -> Samples:
     """Returns whether each is well-formed. It counts for several resources, but is there once."""
     shown: dict[str, bool] = {}
     for az, text in queries.subcapacities(engine):
-        for entry in _objects(text):
+        for entry in json_objects(text):
             if "service_host" in entry and "aggregate" in entry:
                 host = str(entry["service_host"])
                 names = {"hypervisor": host, "hostname": str(entry.get("hypervisor_hostname", host))}
@@ -183,5 +167,5 @@ def hypervisors(engine: Engine) -> Samples:
     return ((inside, int(is_wellformed)) for inside, is_wellformed in sorted(shown.items()))
 
 
-def _objects(text: str) -> list[Mapping[str, Any]]:
+def json_objects(text: str) -> list[Mapping[str, Any]]:
     return [entry for entry in orjson.loads(text or "[]") if isinstance(entry, dict)]

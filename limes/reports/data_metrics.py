@@ -1,14 +1,12 @@
 """Capacity, quota, usage and commitments as metrics, under the names of the original.
 
 They come from one state of the database, so a project that vanishes meanwhile is there with all of its figures or with
-none. Memory holds only the names of projects, however many there are.
+none. Figures of single projects are most of them: see `limes.reports.project_figures`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import IO
 
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Catalog, Ref
@@ -19,7 +17,20 @@ from limes.projects.queries import domains as domain_rows
 from limes.quota.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.reports import collector_state as queries
 from limes.reports import data_figures as figures
-from limes.reports.data_figures import PROJECT, RESOURCE, Families, Samples, gauge, labels, of_resource
+from limes.reports import project_figures
+from limes.reports.data_figures import (
+    PROJECT,
+    RESOURCE,
+    Families,
+    Samples,
+    gauge,
+    header,
+    labels,
+    of_resource,
+    project_labels,
+)
+from limes.reports.project_figures import ProjectFigures, Scope
+from limes.web.packed import Block, PackedText, pack
 
 _AZ = "availability_zone"
 
@@ -53,13 +64,6 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 """The labels and the help of each family."""
 
-_COLUMNS: dict[str, queries.ProjectColumn] = {
-    "limes_project_quota": "quota",
-    "limes_project_backendquota": "backend_quota",
-    "limes_project_usage": "usage",
-    "limes_project_physical_usage": "physical_usage",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class DataMetrics:
@@ -74,13 +78,24 @@ class DataMetrics:
     of_projects: bool = True
     """Whether there are figures of single projects."""
     clock: system.Clock = field(default_factory=system.SystemClock)
+    _of_projects: ProjectFigures = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_of_projects", ProjectFigures(skip_zero=self.skip_zero))
 
     @snapshot
-    def write(self, file: IO[bytes]) -> None:
-        """Writes all families in the text format. If it raises `Unavailable`, it may have written some."""
-        for name, samples in self._families(_Snapshot(self.engine, self.catalog)):
-            for chunk in gauge(name, FAMILIES[name][1], samples):
-                file.write(chunk)
+    def read(self) -> PackedText:
+        """Returns all families in the text format. Raises `Unavailable`. One thread at a time."""
+        return PackedText(self._blocks(_Snapshot(self.engine, self.catalog)))
+
+    def _blocks(self, state: "_Snapshot") -> Iterator[Block]:
+        for name, samples in self._families(state):
+            yield from map(pack, gauge(name, FAMILIES[name][1], samples))
+        if self.of_projects:
+            blocks = self._of_projects.read(self.engine, state.scope(self.plugins))
+            for name in project_figures.FAMILIES:
+                yield pack(header(name, FAMILIES[name][1]))
+                yield from blocks[name]
 
     def _families(self, state: "_Snapshot") -> Families:
         yield from state.cluster()
@@ -89,20 +104,7 @@ class DataMetrics:
         yield from figures.configured(self.catalog)
         yield "limes_nova_hypervisor_is_wellformed", figures.hypervisors(self.engine)
         if self.of_projects:
-            yield from self._of_projects(state)
-
-    def _of_projects(self, state: "_Snapshot") -> Families:
-        for name, column in _COLUMNS.items():
-            yield name, self._nonzero(state.of_projects(column))
-        yield "limes_project_usage_per_az", self._nonzero(state.usage_per_az())
-        yield "limes_project_committed_per_az", state.committed_per_az()
-        yield "limes_project_used_and_or_committed_per_az", self._nonzero(state.used_or_committed_per_az())
-        yield "limes_project_commitment_min_expires_at", state.first_ends()
-        yield "limes_project_override_quota_from_config", state.overridden(self.overrides())
-        yield from state.listed(self.plugins)
-
-    def _nonzero(self, samples: Samples) -> Samples:
-        return (sample for sample in samples if sample[1]) if self.skip_zero else samples
+            yield "limes_project_override_quota_from_config", state.overridden(self.overrides())
 
 
 class _Snapshot:
@@ -113,15 +115,7 @@ class _Snapshot:
         self._catalog = catalog
         self._refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._resources = {id_: of_resource(ref) for id_, ref in self._refs.items()}
-        self._names = queries.projects(engine)
-        self._projects = {}
-        for id_, row in self._names.items():
-            names = {"domain": row.domain_name, "domain_id": row.domain_uuid}
-            self._projects[id_] = labels({**names, "project": row.name, "project_id": row.uuid})
-
-    @cached_property
-    def _committed(self) -> dict[tuple[int, int, str, str], tuple[int, float]]:
-        return {key: row for key, row in queries.committed(self._engine).items() if key[1] in self._refs}
+        self._projects = queries.projects(engine)
 
     def cluster(self) -> Families:
         rows = [row for row in queries.capacities(self._engine) if row.resource_id in self._refs]
@@ -157,61 +151,20 @@ class _Snapshot:
         names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in domain_rows(self._engine)}
         return figures.domain_sums(self._engine, names, self._resources, now)
 
-    def of_projects(self, column: queries.ProjectColumn) -> Samples:
-        for project_id, resource_id, value in queries.project_figures(self._engine, column):
-            if resource_id in self._refs:
-                yield f"{self._projects[project_id]},{self._resources[resource_id]}", value
-
-    def usage_per_az(self) -> Samples:
-        for project_id, resource_id, az, value in queries.project_az_usage(self._engine):
-            if resource_id in self._refs:
-                yield self._of_project_in_az(az, project_id, resource_id), value
-
-    def committed_per_az(self) -> Samples:
-        for (project_id, resource_id, az, status), (amount, _) in self._committed.items():
-            inside = self._of_project_in_az(az, project_id, resource_id)
-            yield f'{inside},state="{figures.STATES[status]}"', amount
-
-    def used_or_committed_per_az(self) -> Samples:
-        """Returns what projects claim of each AZ's capacity."""
-        active = {
-            (project_id, resource_id, az): amount
-            for (project_id, resource_id, az, status), (amount, _) in self._committed.items()
-            if status == "confirmed"
-        }
-        for project_id, resource_id, az, usage in queries.project_az_usage(self._engine):
-            if resource_id in self._refs:
-                amount = max(usage, active.pop((project_id, resource_id, az), 0))
-                yield self._of_project_in_az(az, project_id, resource_id), amount
-        for (project_id, resource_id, az), amount in active.items():
-            yield self._of_project_in_az(az, project_id, resource_id), amount
-
-    def first_ends(self) -> Samples:
-        ends: dict[tuple[int, int], float] = {}
-        for (project_id, resource_id, *_), (_, end) in self._committed.items():
-            ends[project_id, resource_id] = min(end, ends.get((project_id, resource_id), end))
-        for (project_id, resource_id), end in ends.items():
-            yield f"{self._projects[project_id]},{self._resources[resource_id]}", end
-
     def overridden(self, overrides: QuotaOverrides) -> Samples:
         if not overrides:
             return ()
-        names = {(row.domain_name, row.name): self._projects[id_] for id_, row in self._names.items()}
+        names = {(row.domain_name, row.name): project_labels(row) for row in self._projects.values()}
         return figures.overridden(overrides, names)
 
-    def listed(self, plugins: Mapping[str, str]) -> Families:
-        projects = {
-            id_: labels({"domain_id": row.domain_uuid, "project_id": row.uuid}) for id_, row in self._names.items()
-        }
-        resources: dict[str, list[int]] = defaultdict(list)
-        for id_, (service, name) in self._refs.items():
+    def scope(self, plugins: Mapping[str, str]) -> Scope:
+        """Returns what is shown of single projects."""
+        listed: dict[str, list[int]] = defaultdict(list)
+        for id_, (service, name) in sorted(self._refs.items()):
             plugin = plugins.get(service, "")
-            if figures.LISTED.get(plugin) == name:
-                resources[plugin].append(id_)
-        return figures.listed(self._engine, projects, resources)
+            if project_figures.LISTED.get(plugin) == name:
+                listed[plugin].append(id_)
+        return Scope(self._projects, self._resources, listed["compute"], listed["object-store"])
 
     def _in_az(self, row: queries.CapacityFigure) -> str:
         return f"{labels({_AZ: row.az})},{self._resources[row.resource_id]}"
-
-    def _of_project_in_az(self, az: str, project_id: int, resource_id: int) -> str:
-        return f"{labels({_AZ: az})},{self._projects[project_id]},{self._resources[resource_id]}"

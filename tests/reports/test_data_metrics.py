@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from limes.backends import UNLIMITED, AZCapacity, AZUsage
 from limes.catalog.catalog import BehaviorRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.reports import collector_state as queries
 from limes.reports import data_figures as figures
 from limes.reports.data_metrics import FAMILIES, DataMetrics
 from tests.collector.lab import Lab
@@ -63,9 +63,7 @@ def fill(engine: Engine) -> Lab:
 
 
 def render(lab: Lab, **options: Any) -> str:
-    file = BytesIO()
-    DataMetrics(lab.engine, lab.catalog, **options).write(file)
-    return file.getvalue().decode()
+    return b"".join(DataMetrics(lab.engine, lab.catalog, **options).read().parts()).decode()
 
 
 def samples(lab: Lab, **options: bool) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -143,45 +141,20 @@ def test_what_is_gone_is_gone(cloud: Lab) -> None:
     assert "dresden" in text
 
 
-def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url: str, cloud: Lab) -> None:
+def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(
+    url: str, cloud: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is read is one state of the database, however long it takes."""
+    read = queries.project_az_usage
 
-    class Interrupted(BytesIO):
-        done = False
+    def vanish_first(engine: Engine) -> Iterator[tuple[int, str, str, str]]:
+        other = Engine(url)
+        other.execute("DELETE FROM projects WHERE name = 'berlin'")
+        other.close()
+        return read(engine)
 
-        def write(self, data: Any) -> int:
-            if b"limes_project_usage{" in data and not self.done:
-                self.done = True
-                other = Engine(url)
-                other.execute("DELETE FROM projects WHERE name = 'berlin'")
-                other.close()
-            return super().write(data)
-
-    file = Interrupted()
-    DataMetrics(cloud.engine, cloud.catalog).write(file)
-    text = file.getvalue().decode()
-    assert file.done
+    monkeypatch.setattr(queries, "project_az_usage", vanish_first)
+    text = render(cloud)
     assert re.search(r'limes_project_usage_per_az\{.*project="berlin"', text)
+    monkeypatch.undo()
     assert "berlin" not in render(cloud)
-
-
-def test_what_is_large_goes_to_disk_piece_by_piece(cloud: Lab) -> None:
-    """Memory does not grow with the number of projects."""
-    sizes = []
-
-    class OnlyWrites:
-        def write(self, data: Any) -> None:
-            sizes.append(len(data))
-
-    for number in range(300):
-        cloud.execute(
-            "INSERT INTO projects (uuid, name, parent_uuid, domain_id, has_bursting) VALUES (%s, 'many', '', 1, %s)",
-            f"many-{number}",
-            False,
-        )
-    cloud.execute(
-        "INSERT INTO project_resources (project_id, resource_id, quota, usage)"
-        " SELECT p.id, r.id, 1, 1 FROM projects p CROSS JOIN resources r WHERE p.name = 'many'"
-    )
-    DataMetrics(cloud.engine, cloud.catalog).write(OnlyWrites())
-    assert sum(sizes) > 2 * max(sizes)

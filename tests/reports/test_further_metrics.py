@@ -10,7 +10,7 @@ import pytest
 from limes.backends import AZCapacity, AZUsage
 from limes.catalog.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.quota.constraints import parse_overrides
-from limes.reports import data_figures as figures
+from limes.reports import project_figures
 from tests.collector.lab import Lab
 from tests.commitments.in_lab import YEAR, add
 from tests.reports.test_data_metrics import OTHERS, samples, value
@@ -93,8 +93,8 @@ def fill(lab: Lab) -> None:
 @pytest.fixture
 def listed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Any:
     fill(lab)
-    monkeypatch.setitem(figures.LISTED, "compute", "ram")
-    monkeypatch.setitem(figures.LISTED, "object-store", "capacity")
+    monkeypatch.setitem(project_figures.LISTED, "compute", "ram")
+    monkeypatch.setitem(project_figures.LISTED, "object-store", "capacity")
     return samples(lab, plugins={"compute": "compute", "volume": "object-store"})
 
 

@@ -3,13 +3,14 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from limes.kernel.errors import Unavailable
 from limes.reports.shared_figures import SharedFigures
+from limes.web.packed import PackedText, pack
 
 
 class Database:
@@ -21,13 +22,12 @@ class Database:
         self.may_end = threading.Event()
         self.may_end.set()
 
-    def write(self, file: IO[bytes]) -> None:
+    def read(self) -> PackedText:
         self.readings += 1
-        file.write(b"reading ")
         assert self.may_end.wait(60)
         if self.error:
             raise Unavailable(self.error)
-        file.write(b"%d" % self.readings)
+        return PackedText([pack(b"reading "), pack(b"%d" % self.readings)])
 
 
 def text(figures: SharedFigures) -> bytes | None:
@@ -44,20 +44,20 @@ def gauges(figures: SharedFigures) -> dict[str, float]:
 
 def test_a_reading_is_shared_for_its_time() -> None:
     database = Database()
-    figures = SharedFigures(database.write, 3600)
+    figures = SharedFigures(database.read, 3600)
     assert [text(figures) for _ in range(3)] == [b"reading 1"] * 3
 
 
 def test_without_any_time_each_scrape_reads() -> None:
     database = Database()
-    figures = SharedFigures(database.write, 0)
+    figures = SharedFigures(database.read, 0)
     assert [text(figures) for _ in range(3)] == [b"reading 1", b"reading 2", b"reading 3"]
 
 
 def test_scrapes_at_the_same_time_are_one_reading() -> None:
     database = Database()
     database.may_end.clear()
-    figures = SharedFigures(database.write, 3600)
+    figures = SharedFigures(database.read, 3600)
     with ThreadPoolExecutor(8) as pool:
         answers = [pool.submit(text, figures) for _ in range(8)]
         while not database.readings:
@@ -70,7 +70,7 @@ def test_who_waits_while_it_fails_does_not_ask_again(monkeypatch: pytest.MonkeyP
     database = Database()
     database.error = "it does not answer"
     database.may_end.clear()
-    figures = SharedFigures(database.write, 3600)
+    figures = SharedFigures(database.read, 3600)
     looks: list[float] = []
     clock = time.monotonic
 
@@ -95,9 +95,9 @@ def test_who_waits_while_it_fails_does_not_ask_again(monkeypatch: pytest.MonkeyP
     assert text(figures) == b"reading 3", "and who comes later does"
 
 
-def test_who_reads_an_old_file_reads_it_to_its_end() -> None:
+def test_who_reads_old_figures_reads_them_to_their_end() -> None:
     database = Database()
-    figures = SharedFigures(database.write, 0)
+    figures = SharedFigures(database.read, 0)
     old = figures.latest()
     assert old is not None
     assert text(figures) == b"reading 2"
@@ -107,7 +107,7 @@ def test_who_reads_an_old_file_reads_it_to_its_end() -> None:
 
 def test_half_of_the_figures_are_none_and_old_ones_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database()
-    figures = SharedFigures(database.write, 10)
+    figures = SharedFigures(database.read, 10)
     now: Any = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     assert text(figures) == b"reading 1"
@@ -123,7 +123,7 @@ def test_the_age_tells_how_long_it_has_failed(monkeypatch: pytest.MonkeyPatch) -
     database = Database()
     now: Any = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    figures = SharedFigures(database.write, 10)
+    figures = SharedFigures(database.read, 10)
     database.error = "it does not answer"
     now[0] += 5
     assert text(figures) is None

@@ -23,7 +23,7 @@ def figures_of_cloud(limes: context.Limes, skip_zero: bool) -> shared_figures.Sh
     data = data_metrics.DataMetrics(
         limes.engine, limes.catalog, skip_zero, limes.overrides, plugins, of_projects=section.projects
     )
-    return shared_figures.SharedFigures(data.write, section.max_age)
+    return shared_figures.SharedFigures(data.read, section.max_age)
 
 
 def gauges_of_cloud(limes: context.Limes) -> list[MetricSource]:

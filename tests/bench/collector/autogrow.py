@@ -1,15 +1,18 @@
-"""How long one computation of quota that follows usage takes, and for how long others wait for one of the projects:
-one resource, 5,000 and 25,000 projects in three AZs.
+"""How long one computation of quota that follows usage takes, and for how long others wait meanwhile: one resource,
+5,000 and 25,000 projects in three AZs.
 
-Each project has changed its usage in one AZ of late, and every tenth one has a commitment.
+Each project has changed its usage in one AZ of late, and every tenth one has a commitment. Another process sets quota
+of another resource of one of the projects all the time, and locks the resource, as who decides on a commitment does.
 """
 
-import contextlib
+import itertools
+import multiprocessing
 import re
 import statistics
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.connection import Connection
 
 from limes.app.context import Limes
 from limes.autogrow.distribute import distribute_next, explain_allocation
@@ -19,6 +22,10 @@ from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.system import tune_garbage_collector
+from limes.projects.scope import Place
+from limes.quota import set_quota
+from limes.quota.changes import QuotaChange
+from limes.quota.rules import Permissions
 from tests.bench.collector.cloud import DOMAINS, service
 from tests.support.limes import capacitors, make_limes
 
@@ -34,25 +41,38 @@ def measure(url: str, projects: int) -> None:
     limes_migrations.upgrade(engine)
     limes = _prepare(engine, projects)
     tune_garbage_collector()  # as in a collector
+    spawn = multiprocessing.get_context("spawn")
+    ours, theirs = spawn.Pipe()
+    other = spawn.Process(target=_disturb, args=(url, theirs), daemon=True)
+    other.start()
+    theirs.close()
+    assert ours.recv() == "ready"
     print(f"quota of one resource in {projects} projects and {len(AZS)} AZs, in ms")
-    print(f"{'':34}{'median':>8}{'largest':>8}{'longest wait for a project':>30}{'... for the resource':>24}")
-    _measure("first distribution", limes, lambda: 0, repeats=1)
-    _measure("nothing changes", limes, lambda: 0)
-    _measure("1 % of the projects use more", limes, lambda: _use_more(engine, 100))
-    _measure("all projects use more", limes, lambda: _use_more(engine, 1))
+    print(f"{'':34}{'median':>8}{'largest':>8}{'longest PUT':>13}{'... wait for the resource':>28}")
+    _measure("nothing at all, as long", limes, ours, None)
+    _measure("first distribution", limes, ours, lambda: 0, repeats=1)
+    _measure("nothing changes", limes, ours, lambda: 0)
+    _measure("1 % of the projects use more", limes, ours, lambda: _use_more(engine, 100))
+    _measure("all projects use more", limes, ours, lambda: _use_more(engine, 1))
     seconds = []
     for _ in range(REPEATS):
         start = time.perf_counter()
         assert explain_allocation(limes, 1, REF) is not None
         seconds.append(time.perf_counter() - start)
     _print_row("the explanation of one project", seconds, [])
+    ours.send("stop")
+    other.join()
     engine.close()
 
 
-def _prepare(engine: Engine, projects: int) -> Limes:
+def _limes(engine: Engine) -> Limes:
     distributions = [DistributionRule(re.compile("/".join(REF)), "autogrow", autogrow=RULE)]
     catalog = Catalog(AZS, [service(REF[0])], distributions=distributions)
-    limes = make_limes(engine, catalog, backends=capacitors("nothing"))
+    return make_limes(engine, catalog, backends=capacitors("nothing"))
+
+
+def _prepare(engine: Engine, projects: int) -> Limes:
+    limes = _limes(engine)
     sync_catalog(limes)
     follow_models(limes)
     engine.atomic(lambda: _load(engine, projects))
@@ -86,6 +106,10 @@ def _load(engine: Engine, projects: int) -> None:
         " SELECT p.id, r.id, az.az, 10 + p.id %% 20, '' FROM projects p, resources r, unnest(%s) az (az)",
         [list(AZS)],
     )
+    engine.execute(
+        "INSERT INTO domain_resources (domain_id, resource_id, quota) SELECT d.id, r.id, 1000000000"
+        " FROM domains d, resources r ON CONFLICT (domain_id, resource_id) DO UPDATE SET quota = excluded.quota"
+    )
     of_resource = "FROM projects p JOIN resources r ON r.name = %s"
     engine.execute(
         "INSERT INTO project_usage_changes (project_id, resource_id, az, changes, changed_at) SELECT p.id, r.id, %s,"
@@ -113,49 +137,62 @@ def _use_more(engine: Engine, every: int) -> None:
     )
 
 
-def _measure(what: str, limes: Limes, change: Callable[[], object], *, repeats: int = REPEATS) -> None:
+def _measure(
+    what: str, limes: Limes, other: Connection, change: Callable[[], object] | None, *, repeats: int = REPEATS
+) -> None:
+    """Without a `change`, it is measured how long others take anyway."""
     engine, seconds, waits = limes.engine, list[float](), list[list[float]]()
     for _ in range(repeats):
-        change()
-        engine.execute("UPDATE resources SET quota_due_at = 0 WHERE name = %s", [REF[1]])
-        project = "SELECT 1 FROM project_resources pr JOIN resources r ON r.id = pr.resource_id WHERE r.name = %s"
-        with (
-            _longest_wait(engine, f"{project} AND pr.project_id = 77 FOR UPDATE OF pr") as of_project,
-            _longest_wait(engine, "SELECT 1 FROM resources WHERE name = %s FOR UPDATE") as of_resource,
-        ):
-            start = time.perf_counter()
-            while (outcome := distribute_next(limes)) is None:  # we have just locked the resource
+        if change is not None:
+            change()
+            engine.execute("UPDATE resources SET quota_due_at = 0 WHERE name = %s", [REF[1]])
+        other.send("begin")
+        start = time.perf_counter()
+        if change is None:
+            time.sleep(1)
+        else:
+            while (outcome := distribute_next(limes)) is None:  # the other one has just locked the resource
                 start = time.perf_counter()
-            seconds.append(time.perf_counter() - start)
-        assert outcome.success
-        waits.append([of_project[0], of_resource[0]])
+            assert outcome.success
+        seconds.append(time.perf_counter() - start)
+        other.send("end")
+        waits.append(other.recv())
     _print_row(what, seconds, [max(each) for each in zip(*waits, strict=True)])
 
 
-@contextlib.contextmanager
-def _longest_wait(engine: Engine, lock: str) -> Iterator[list[float]]:
-    """Takes this lock all the time; gives for how long it has waited at most."""
-    longest, done = [0.0], threading.Event()
+def _disturb(url: str, pipe: Connection) -> None:
+    """Sends the longest time that a PUT of a project's quota has taken, and that it took to lock the resource."""
+    engine = Engine(url, statement_timeout=600, lock_timeout=600)
+    limes, ref, quotas = _limes(engine), (REF[0], "compute-1"), itertools.cycle((100, 101))
+    [(domain, project)] = engine.rows("SELECT parent_uuid, uuid FROM projects WHERE id = 77")
+    may = {ref: Permissions(True, True, True, True)}
 
-    def work() -> None:
-        while not done.wait(0.005):
-            start = time.perf_counter()
-            engine.atomic(lambda: engine.rows(lock, [REF[1]]))
-            longest[0] = max(longest[0], time.perf_counter() - start)
+    def put() -> None:
+        place = Place(domain, project)
+        update = set_quota.read_update(limes, place, [QuotaChange(ref, next(quotas))], may)
+        _, outcome = engine.atomic(partial(set_quota.apply_update, limes, place, update))
+        assert outcome.changed, outcome
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield longest
-    finally:
-        done.set()
-        thread.join()
+    def lock() -> None:
+        engine.atomic(lambda: engine.rows("SELECT 1 FROM resources WHERE name = %s FOR UPDATE", [REF[1]]))
+
+    put()
+    pipe.send("ready")
+    while pipe.recv() != "stop":
+        longest = [0.0, 0.0]
+        while not pipe.poll(0.005):
+            for position, work in enumerate((put, lock)):
+                start = time.perf_counter()
+                work()
+                longest[position] = max(longest[position], time.perf_counter() - start)
+        pipe.recv()
+        pipe.send(longest)
 
 
 def _print_row(what: str, seconds: list[float], waits: list[float]) -> None:
     figures = [statistics.median(seconds), max(seconds), *waits]
     print(
         f"  {what:32}"
-        + "".join(f"{1000 * each:{width}.0f}" for each, width in zip(figures, (8, 8, 30, 24), strict=False)),
+        + "".join(f"{1000 * each:{width}.0f}" for each, width in zip(figures, (8, 8, 13, 28), strict=False)),
         flush=True,
     )
