@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import runpy
 import sys
 from typing import TYPE_CHECKING
 
@@ -66,13 +67,11 @@ def run_liquid(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> int:
     os.environ["LIMES_PROCESS"] = options.process
-    arguments = gunicorn_command(options.process)
-    os.execv(arguments[0], arguments)  # noqa: S606 - no shell, and a fixed program
-
-
-def gunicorn_command(process: str) -> list[str]:
-    app = "limes_app" if process == "api" else f"{process}_app"
-    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.app.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
+    app = "limes_app" if options.process == "api" else f"{options.process}_app"
+    # as `python -m gunicorn`, which gunicorn also starts its successor with on SIGUSR2
+    sys.argv[1:] = ["-c", "python:limes.app.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
+    runpy.run_module("gunicorn", run_name="__main__", alter_sys=True)
+    return 0
 
 
 def collect(options: argparse.Namespace) -> int:
