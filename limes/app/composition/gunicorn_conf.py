@@ -66,7 +66,7 @@ def on_starting(server: Any) -> None:
     if "GUNICORN_PID" not in os.environ:  # else a new gunicorn takes over from one that still runs
         for file in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db"):
             file.unlink(missing_ok=True)
-    for module in _PROGRAMS[process]:  # workers share their memory, and none of them has to load it
+    for module in (*_PROGRAMS[process], "oslo_policy.policy"):  # workers share it, and none of them has to load it
         import_module(module)
     _read_what_workers_share(server)
     tune_garbage_collector()
