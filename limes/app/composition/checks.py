@@ -49,7 +49,7 @@ def _tokens_can_be_validated(settings: Settings, process: str) -> None:
 
 def _policy_can_be_used(settings: Settings, process: str) -> None:
     """Without a file there are the shipped rules, and the whole API is not loaded only to see that these are right."""
-    section = {"api": settings.api, "placement": settings.placement, "liquid": settings.liquid}[process]
+    section: HttpSection = getattr(settings, process)
     if section.policy_file is None:
         return
     if process == "placement":
