@@ -1,5 +1,6 @@
 import { defineConfig } from "vite";
 import { manifest } from "./scripts/manifest";
+import { start } from "./scripts/start";
 
 export default defineConfig({
   base: "/ui/",
@@ -12,7 +13,13 @@ export default defineConfig({
     assetsInlineLimit: 0, // the policy of the page allows no data: but images, and files of their own are kept for ever
     cssMinify: "esbuild",
     reportCompressedSize: false,
+    rollupOptions: {
+      input: { index: "index.html", start: "src/session/start.ts" },
+      output: {
+        manualChunks: (id) => (/node_modules\/(@?preact)|\/src\/(components\/(?!Chart)|lib\/|api\/|session\/(?!start))/.test(id) ? "shared" : undefined),
+      },
+    },
   },
   server: { proxy: { "/v1": "http://127.0.0.1:8080", "/ui/session": "http://127.0.0.1:8080" } },
-  plugins: [manifest()],
+  plugins: [start(), manifest()],
 });
