@@ -127,7 +127,7 @@ def list_of_domain(call: Call) -> Answer:
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
-    return Answer(data=b"".join([b'{"projects":[', *parts, b"]", tail, b"}\n"]))
+    return Answer(data=b"".join([b'{"projects":[\n', *parts, b"\n]", tail, b"}\n"]))
 
 
 def _wanted_labels(call: Call) -> set[labels.Wanted]:

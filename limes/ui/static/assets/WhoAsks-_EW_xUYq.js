@@ -1,1 +1,0 @@
-import{bU as s,m as o,d as r}from"./start-ZvuJwGt7.js";import{W as a}from"./WhoDecides-LjEUGWR0.js";function i({at:e}){return s(e)?o("p",{class:"lead",children:["Do you need more quota? Your role cannot request it here. Ask an admin of the ",r(e),", who can do it on this page. Quota is raised by ",o(a,{at:e}),"."]}):null}export{i as W};

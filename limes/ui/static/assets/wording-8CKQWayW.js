@@ -1,1 +1,0 @@
-import{aD as t,ax as s,aL as i,aK as r}from"./start-ZvuJwGt7.js";const e=a=>t(a.service_type,a.resource_name),c=a=>`${s(a.amount,a.unit)} ${e(a)}`,o=a=>`${c(a)} in ${r(a.availability_zone)}`,f=a=>`${o(a)}, until ${i(a.expires_at)}`,m=a=>a.confirm_by??a.confirmed_at??a.created_at;export{c,f as i,m as s,e as t,o as w};
