@@ -277,6 +277,8 @@ class ProjectRenderer:
             shown.physical_usage = row.physical_usage
         if context.with_azs or grows:
             self._add_azs(shown, report, column)
+        if context.fields is None:  # mostly, and there are thousands
+            return shown
         if context.with_committed:
             shown.committed = committed(report.committed.get(ref, {}))
         return context.trim(shown)
