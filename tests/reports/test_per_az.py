@@ -61,7 +61,7 @@ def test_lists_of_a_few_fields(world: World) -> None:
     for path, project in ((f"{DOMAIN}/projects", world.get(PROJECT)["project"]), ("/v1/projects", None)):
         found = world.get(f"{path}?service=compute&fields=quota&fields=committed")["projects"][0]
         cores, gpus, ram = found["services"][0].pop("resources")
-        assert cores == {"name": "cores", "quota": 10, "committed": 8, "usage": 5}
+        assert cores == {"name": "cores", "quota": 20, "committed": 8, "usage": 5}
         assert (gpus, ram["committed"]) == ({"name": "gpus", "usage": 1}, 5)
         assert found.pop("services") == [{"type": "compute", "area": "compute"}]
         if project:
