@@ -68,7 +68,7 @@ def run_liquid(options: argparse.Namespace) -> int:
 def run(options: argparse.Namespace) -> int:
     os.environ["LIMES_PROCESS"] = options.process
     app = "limes_app" if options.process == "api" else f"{options.process}_app"
-    # as `python -m gunicorn`, which gunicorn also starts its successor with on SIGUSR2
+    # as `python -m gunicorn`, in the Python that runs already
     sys.argv[1:] = ["-c", "python:limes.app.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
     runpy.run_module("gunicorn", run_name="__main__", alter_sys=True)
     return 0
