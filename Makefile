@@ -23,7 +23,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
 
-.PHONY: help run shell check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade bench-regress house lock real-venv clean
+.PHONY: help run shell check test test-all e2e ui faults soak docs screenshots release lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-start bench-scale bench-metrics bench-metering bench-growth bench-upgrade bench-regress house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -108,6 +108,10 @@ bench-collector: ## measures the collector: scrapes a second, statements, lag, m
 bench-dashboard: ## measures how long the dashboard takes to show 5,000 projects in a browser
 	$(call set_up,bench-dashboard)
 	$(BIN)/python -m tests.bench.dashboard
+
+bench-start: ## measures how long it takes until commands and processes are there, and the memory of idle processes
+	$(call set_up,bench-start)
+	$(BIN)/python -m tests.bench.start
 
 bench-scale: ## measures how the Limes API grows with the cloud, up to ten times the size of the other benches
 	$(call set_up,bench-scale)

@@ -63,9 +63,9 @@ def tune_garbage_collector() -> None:
     """Makes the garbage collector run less often, and skip the program, which stays. Called once it is loaded. A list
     of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every 700,
     which is the default, took a sixth of its time; so it did where quota of 5,000 projects is computed."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
+    gc.enable()
 
 
 @contextlib.contextmanager

@@ -34,6 +34,9 @@ ALERTS = WholeNumber("limit", "Maximum number of results, critical ones first.",
 
 LABEL = Names("label", "Only projects with this label: `key` or `key:value`. If repeated, projects have all of them.")
 DETAIL = Flag("detail", "Show subresources and subcapacities, too.")
+FIELDS = Names(
+    "fields", "Only these of the optional fields of projects, services and resources. If repeated, all of them."
+)
 PREVIEW = Header("X-Limes-V2-API-Preview", "With `per-az`, resources have a breakdown by availability zone.")
 
 
@@ -79,13 +82,23 @@ def list_scrape_errors(call: Call) -> Answer:
     return Answer(document=cluster_answers.render_scrape_errors(groups))
 
 
+def list_context(call: Call) -> resources.RenderContext:
+    """As `render_context`, with the fields that lists show. Raises `BadRequest` for others."""
+    context, wanted = render_context(call), FIELDS.of(call.req)
+    if wanted is not None:
+        context.fields = frozenset(wanted)
+        if unknown := context.fields - answers.OPTIONAL_FIELDS:
+            raise FIELDS.refuse(f"one of {', '.join(sorted(answers.OPTIONAL_FIELDS))}, not {min(unknown)!r}")
+    return context
+
+
 _PROJECTS_A_PART = 20
 """Of a body that is streamed: enough that sending a part is worth it."""
 
 
 def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
-    page, context = call.page(), render_context(call)
+    page, context = call.page(), list_context(call)
     reports = cluster.report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
     links = call.next_page(page, [report.domain.uuid for report in reports])
     domains = [answers.render_domain(context, report) for report in reports]
@@ -106,7 +119,7 @@ def show_domain(call: Call) -> Answer:
 
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
-    context, selection, page = render_context(call), call.selection(), call.page()
+    context, selection, page = list_context(call), call.selection(), call.page()
     reports = projects.report_projects_of_domain(
         call.limes, call.params["domain_id"], _details(context, selection), page, _wanted_labels(call)
     )
@@ -114,7 +127,7 @@ def list_of_domain(call: Call) -> Answer:
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
-    return Answer(data=b"".join([b'{"projects":[', *parts, b"]", tail, b"}\n"]))
+    return Answer(data=b"".join([b'{"projects":[\n', *parts, b"\n]", tail, b"}\n"]))
 
 
 def _wanted_labels(call: Call) -> set[labels.Wanted]:
@@ -129,7 +142,7 @@ def _wanted_labels(call: Call) -> set[labels.Wanted]:
 
 def list_all(call: Call) -> Answer:
     """Lists the projects of all domains, one a line while they are read, or a page of them."""
-    context, selection, page = render_context(call), call.selection(), call.page()
+    context, selection, page = list_context(call), call.selection(), call.page()
     renderer, details = answers.ProjectRenderer(context, selection), _details(context, selection)
     if page is None:
         return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))

@@ -125,6 +125,12 @@ def cluster_azs(
     return document
 
 
+def committed(figures: Mapping[str, cluster.AZFigures]) -> int | None:
+    """Returns the sum of confirmed commitments; None if there are none."""
+    amounts = (amount for each in figures.values() for amount in each.commitments.get("confirmed", {}).values())
+    return min(sum(amounts), MAX_SHOWN) or None
+
+
 def capacity_fields(raw_capacity: int, overcommit: float) -> dict[str, Any]:
     """Returns the capacity and, if that is not the same, the raw capacity."""
     capacity = effective_capacity(raw_capacity, overcommit)

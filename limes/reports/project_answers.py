@@ -13,9 +13,17 @@ from limes.kernel.validation.shape import Amount, Shape, Time, stored
 from limes.quota.queries import ProjectResourceRow
 from limes.quota.rules import burst_usage, usable_quota
 from limes.reports.cluster import DomainReport
-from limes.reports.per_az import DomainPerAZ, ProjectPerAZ, domain_azs, project_azs
+from limes.reports.per_az import DomainPerAZ, ProjectPerAZ, committed, domain_azs, project_azs
 from limes.reports.projects import ProjectReport
-from limes.reports.resources import Age, RenderContext, ResourceHints, ServiceFigures, json_lists
+from limes.reports.resources import (
+    Age,
+    Committed,
+    RenderContext,
+    ResourceHints,
+    ServiceFigures,
+    json_lists,
+    optional_fields,
+)
 from limes.web.encoding import MAX_SHOWN, dump_part
 
 
@@ -25,6 +33,7 @@ class DomainResource(ResourceHints):
     usage: Amount
     quota: Amount | None = None
     projects_quota: Amount | None = None
+    committed: Committed | None = None
     temporary_quota: TemporaryQuota | None = None
     burst_usage: Amount | None = None
     physical_usage: Amount | None = None
@@ -63,7 +72,7 @@ def render_domain(context: RenderContext, report: DomainReport) -> Domain:
     for service, resources in report.selection.services.values():
         shown = [_domain_resource(context, report, (service.type, resource.name), resource) for resource in resources]
         scraped_at = report.service_scraped_at.get(service.type, (None, None))
-        services.append(DomainService.of(context, service, shown, scraped_at))
+        services.append(context.trim(DomainService.of(context, service, shown, scraped_at)))
     return Domain(report.domain.uuid, report.domain.name, services=services)
 
 
@@ -85,7 +94,9 @@ def _domain_resource(context: RenderContext, report: DomainReport, ref: Ref, res
         shown.infinite_backend_quota = True if sums.has_infinite_backend_quota else None
     if context.per_az:
         shown.per_az = domain_azs(context.catalog, report.azs.get(ref, {}))
-    return shown
+    if context.with_committed:
+        shown.committed = committed(report.azs.get(ref, {}))
+    return context.trim(shown)
 
 
 Granted = Annotated[
@@ -107,6 +118,7 @@ class ProjectResource(ResourceHints):
     usage: Amount
     quota: Amount | None = None
     usable_quota: Amount | None = None
+    committed: Committed | None = None
     backend_quota: Annotated[int, Field(ge=-1, description="-1 means unlimited")] | None = None
     burst_usage: Amount | None = None
     temporary_quota: TemporaryQuota | None = None
@@ -176,6 +188,12 @@ class AllProjectsAnswer(Shape):
     projects_links: list[Link] | None = None
 
 
+OPTIONAL_FIELDS = frozenset[str]().union(
+    *map(optional_fields, (Project, ProjectService, ProjectResource, DomainService, DomainResource))
+)
+"""By which lists can be narrowed."""
+
+
 class _Column(NamedTuple):
     """A resource to show. Behaviour and head are None if they depend on the project's name."""
 
@@ -202,7 +220,8 @@ class ProjectRenderer:
                 behavior = context.catalog.behavior_everywhere(ref)
                 head = context.head(ProjectResource, ref, resource, behavior) if behavior else None
                 grows = context.catalog.autogrow(ref) is not None
-                start = b"" if head is None or grows or context.with_azs else dump_part(head).removesuffix(b"0}")
+                is_usual = head is not None and not grows and not context.with_azs and context.fields is None
+                start = dump_part(head).removesuffix(b"0}") if is_usual else b""
                 columns.append(_Column(ref, start, resource, behavior, head, grows))
             self._services.append((ProjectService(type=service.type, area=service.area, resources=[]), columns))
 
@@ -221,10 +240,12 @@ class ProjectRenderer:
             problem = calls.find_problem(shown.type, scraped_at, failing_since, is_stale=age is not None)
             if problem is not None:
                 shown.scrape_problem = ScrapeProblem(since=int(problem[0]), message=problem[1])
-            services.append(shown)
+            services.append(context.trim(shown))
         multiplier = context.catalog.burst_multiplier
         bursting = Bursting(enabled=bool(project.has_bursting), multiplier=multiplier) if multiplier else None
-        return Project(project.uuid, project.name, parent_id=project.parent_uuid, services=services, bursting=bursting)
+        return context.trim(
+            Project(project.uuid, project.name, parent_id=project.parent_uuid, services=services, bursting=bursting)
+        )
 
     def render_with_domain(self, report: ProjectReport) -> PlacedProject:
         domain = Named(report.project.domain_uuid, report.project.domain_name)
@@ -271,7 +292,11 @@ class ProjectRenderer:
             shown.physical_usage = row.physical_usage
         if context.with_azs or grows:
             self._add_azs(shown, report, column)
-        return shown
+        if context.fields is None:  # mostly, and there are thousands
+            return shown
+        if context.with_committed:
+            shown.committed = committed(report.committed.get(ref, {}))
+        return context.trim(shown)
 
     def _add_azs(self, shown: ProjectResource, report: ProjectReport, column: _Column) -> None:
         """Adds figures by AZ and, where quota grows by itself, its bounds."""
@@ -281,7 +306,7 @@ class ProjectRenderer:
             shown.max_quota, shown.min_quota, forbids_growth = growing.bounds
             shown.forbid_autogrowth = True if forbids_growth else None
         if context.per_az or column.grows:
-            committed, quotas = report.committed.get(ref, {}), growing.by_az if growing else None
-            shown.per_az = project_azs(context.catalog, azs, committed, quotas, detail=context.detail)
+            figures, quotas = report.committed.get(ref, {}), growing.by_az if growing else None
+            shown.per_az = project_azs(context.catalog, azs, figures, quotas, detail=context.detail)
         if context.detail and any(az.subresources for az in azs):
             shown.subresources = json_lists(az.subresources for az in azs)

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import orjson
+from msgspec import structs
 from pydantic import Field
 
 from limes.api.answers import unit_of
@@ -66,7 +68,14 @@ class ResourceHints(ResourceHead):
     commitment_config: CommitmentConfig | None = None
 
 
+Committed = Annotated[int, Field(ge=0, description="The sum of confirmed commitments; only if `fields` names it")]
 Hinted = TypeVar("Hinted", bound=ResourceHints)
+Trimmed = TypeVar("Trimmed", bound=Shape)
+
+
+@cache
+def optional_fields(shape: type[Shape]) -> frozenset[str]:
+    return frozenset(field.name for field in structs.fields(shape) if not field.required)
 
 
 @dataclass(slots=True)
@@ -79,6 +88,8 @@ class RenderContext:
     """Whether subresources and subcapacities are shown (`?detail`)."""
     per_az: bool = False
     """Whether the breakdown `per_az` is shown."""
+    fields: frozenset[str] | None = None
+    """The only optional fields that are shown (`?fields`); None for all but `committed`."""
     stale_after: float = math.inf
     """Seconds after which figures are marked as stale."""
     _heads: dict[tuple[Ref, int], Any] = field(default_factory=dict)
@@ -91,7 +102,19 @@ class RenderContext:
     @property
     def commitments_at(self) -> float | None:
         """The time at which commitments are to be summed up; None if they are not shown."""
-        return self.now if self.per_az else None
+        return self.now if self.per_az or self.with_committed else None
+
+    @property
+    def with_committed(self) -> bool:
+        """Whether the sum of all commitments is shown."""
+        return self.fields is not None and "committed" in self.fields
+
+    def trim(self, shown: Trimmed) -> Trimmed:
+        """Takes optional fields away that were not asked for. Returns the same document."""
+        if self.fields is not None:
+            for name in optional_fields(type(shown)) - self.fields:
+                setattr(shown, name, None)
+        return shown
 
     @property
     def stale_before(self) -> float:

@@ -11,7 +11,7 @@ from limes.reports import project_answers as answers
 
 _REPORT = (*SELECTION, reports.DETAIL, reports.PREVIEW)
 _TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
-_PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
+_PAGED_REPORT = (*_REPORT, reports.FIELDS, p.LIMIT, p.MARKER)
 
 _QUOTA_CHANGES = (*SELECTION, reports.QUOTA_CHANGES, reports.QUOTA_CHANGE_MARKER)
 _CHANGES = (

@@ -69,13 +69,14 @@ def dump_part(document: Any) -> bytes:
 
 
 def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
-    """Yields the items of a JSON list with commas between them. At most `batch` documents are in memory at once."""
+    """Yields the items of a JSON list, `batch` on each line, with commas between them. Only so many documents are in
+    memory at once."""
     items = iter(documents)
     separator = b""
     while documents_of_batch := list(islice(items, batch)):
         yield separator
         yield dump_part(documents_of_batch)[1:-1]
-        separator = b","
+        separator = b",\n"
 
 
 def _fragment(part: Any) -> orjson.Fragment:

@@ -67,6 +67,7 @@ VALUES = {
     "limit": "2",
     "label": "env:prod",
     "detail": "",
+    "fields": "committed",
     "history": "",
 }
 """A value for each query parameter, besides tokens, and markers, which `test_pagination` has."""

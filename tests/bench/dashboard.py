@@ -3,6 +3,9 @@
 For each page: milliseconds until the first rows are there and until all of them are, what the API was asked for
 meanwhile, and how much was sent. The pages are opened by their address, so loading scripts and finding the session
 again is part of it. The data set is that of `make bench-limes`. Nothing here fails for being slow.
+
+`BENCH_KBITS=400` measures over a line of so many kbit/s, on which each answer takes 0.4 s longer, with a browser that has
+nothing cached.
 """
 
 import os
@@ -27,6 +30,9 @@ ROUNDS = 5
 _FIRST, _COMPLETE = 1000, 2000
 """What we want to reach, in ms. It is only printed."""
 
+_KBITS = int(os.environ.get("BENCH_KBITS", "0"))
+_LATENCY = 400
+"""Milliseconds of each round trip on a slow line."""
 _DOMAIN = f"/ui/domains/{data.domain_uuid(1)}"
 _ROWS = "tbody tr:not(.gap)"
 _RESOURCES = ".resource"
@@ -91,6 +97,8 @@ def open_page(browser: Browser, url: str, view: View) -> Opening:
     page.locator("#content").wait_for()
     arguments = f'{{ first: "{view.first}", hasCount: {"true" if view.has_count else "false"} }}'
     page.add_init_script(f"({_WATCH})({arguments})")
+    if _KBITS:
+        _slow_down(page)
     page.goto(view.path)
     times = page.evaluate("window.benchTimes")  # waits for the promise
     opening = Opening(times["first"], times["complete"], _requests(page))
@@ -98,15 +106,30 @@ def open_page(browser: Browser, url: str, view: View) -> Opening:
     return opening
 
 
+def _slow_down(page: Page) -> None:
+    """Leaves the page a slow line, and none of the files that were loaded before."""
+    session = page.context.new_cdp_session(page)
+    bytes_a_second = _KBITS * 1000 / 8
+    session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
+    line = {
+        "offline": False,
+        "latency": _LATENCY,
+        "downloadThroughput": bytes_a_second,
+        "uploadThroughput": bytes_a_second,
+    }
+    session.send("Network.emulateNetworkConditions", line)
+
+
 def _requests(page: Page) -> list[tuple[str, float, float, int]]:
     entries: list[dict[str, Any]] = page.evaluate(
-        "performance.getEntriesByType('resource').map(({ name, startTime, duration, encodedBodySize }) =>"
+        "['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type)).map(({ name, startTime, duration, encodedBodySize }) =>"
         " ({ name, startTime, duration, encodedBodySize }))"
     )
     return [
         (entry["name"].split("/", 3)[3], entry["startTime"], entry["duration"], entry["encodedBodySize"])
         for entry in entries
-        if "/v1/" in entry["name"] or entry["name"].endswith("/session")
+        if _KBITS or "/v1/" in entry["name"] or entry["name"].endswith("/session")
     ]
 
 
@@ -144,7 +167,8 @@ def main() -> int:
     with postgres_server() as server, tempfile.TemporaryDirectory() as folder, chromium() as browser:
         url = server.url(server.create_database())
         prepare(url)
-        print(f"milliseconds, medians of {ROUNDS}; aims: first rows in {_FIRST}, all in {_COMPLETE}")
+        line = f"over {_KBITS} kbit/s with an empty cache, " if _KBITS else ""
+        print(f"milliseconds, {line}medians of {ROUNDS}; aims: first rows in {_FIRST}, all in {_COMPLETE}")
         print(f"{'page':32} {'first':>8} {'complete':>9} {'requests':>9} {'KiB':>9}")
         with running_api(bench_config(url), Path(folder)) as api:
             for view in views:

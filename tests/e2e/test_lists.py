@@ -1,4 +1,4 @@
-"""Long lists: the rows are asked for at once, and come in pages."""
+"""Long lists: the rows are asked for at once, and shown while they arrive."""
 
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
@@ -9,12 +9,12 @@ from tests.e2e.cloud import ACME, CAMPUS, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 
 def asked(page: Page) -> list[str]:
-    """From now on, the addresses that the page asks the API for."""
+    """From now on, the addresses that the page asks the API for, and who is signed in."""
     found: list[str] = []
 
     def note(request: Request) -> None:
-        if "/v1/" in request.url:
-            found.append(request.url.split("/v1/")[1])
+        if "/v1/" in request.url or request.url.endswith("/session"):
+            found.append(request.url.split("/v1/")[-1])
 
     page.on("request", note)
     return found
@@ -27,9 +27,25 @@ def test_a_list_of_projects_waits_for_no_report(open_as: OpenPage) -> None:
     page.goto("/ui/projects?resource=compute/cores")
     expect(page.get_by_text("1,204 in all")).to_be_visible()
     assert [path for path in paths if path.startswith("clusters")] == []
-    limits = [path.split("limit=")[1].split("&")[0] for path in paths if path.startswith("projects")]
-    assert limits == ["100", "1000", "1000"]
+    (of_projects,) = [path for path in paths if path.startswith("projects")]
+    assert "limit=" not in of_projects
+    assert "fields=committed" in of_projects
+    assert len([path for path in paths if path.endswith("/session")]) == 1
     expect(page.get_by_label("Resource").locator("option", has_text="Virtual cores")).to_have_count(1)
+
+
+def test_a_list_that_breaks_off_is_not_taken_for_whole(open_as: OpenPage) -> None:
+    page = open_as(CLOUD_ADMIN)
+
+    def cut(route: Route) -> None:
+        route.fulfill(response=(response := route.fetch()), body=response.body()[:-100])
+
+    page.route("**/v1/projects?*", cut)
+    page.goto("/ui/projects?resource=compute/cores")
+    expect(page.get_by_text("The list broke off before its end.")).to_be_visible()
+    page.unroute("**/v1/projects?*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("1,204 in all")).to_be_visible()
 
 
 @pytest.mark.long

@@ -56,6 +56,24 @@ def test_lists_show_the_same(world: World) -> None:
 
 
 @pytest.mark.sql
+def test_lists_of_a_few_fields(world: World) -> None:
+    """Commitments are summed up, and what has no default stays."""
+    for path, project in ((f"{DOMAIN}/projects", world.get(PROJECT)["project"]), ("/v1/projects", None)):
+        found = world.get(f"{path}?service=compute&fields=quota&fields=committed")["projects"][0]
+        cores, gpus, ram = found["services"][0].pop("resources")
+        assert cores == {"name": "cores", "quota": 20, "committed": 8, "usage": 5}
+        assert (gpus, ram["committed"]) == ({"name": "gpus", "usage": 1}, 5)
+        assert found.pop("services") == [{"type": "compute", "area": "compute"}]
+        if project:
+            assert found == {key: project[key] for key in ("id", "name", "parent_id")}
+    cores = resources(world, "/v1/domains", "limit=1&marker=uuid-for-france&fields=committed", headers={})["cores"]
+    assert cores == {"name": "cores", "usage": cores["usage"], "committed": 12}
+    shown = world.get("/v1/projects?fields=scraped_at")["projects"][0]["services"][0]
+    assert shown.keys() == {"type", "area", "resources", "scraped_at"}
+    assert world.request("GET", "/v1/projects?fields=quotas").status_code == 400
+
+
+@pytest.mark.sql
 def test_domain(world: World) -> None:
     found = resources(world, DOMAIN)
     assert found["cores"]["per_az"] == {

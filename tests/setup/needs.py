@@ -211,6 +211,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-upgrade": (POSTGRESQL,),
     "soak": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
+    "bench-start": (POSTGRESQL,),
     "real-venv": (REAL,),
 }
 """What each target of the Makefile needs, in the order in which it is looked for."""

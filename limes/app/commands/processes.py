@@ -2,14 +2,15 @@
 
 import argparse
 import os
+import runpy
 import sys
 from typing import TYPE_CHECKING
 
 from limes.app.commands import placement_audit, placement_import, terminal
 from limes.app.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
+from limes.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from limes.app.settings import Settings
     from limes.collector.runner import TaskCounts
 
 _CODES = {0: "stopped by a signal", 1: "it could not start; standard error says why"}
@@ -66,34 +67,19 @@ def run_liquid(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> int:
     os.environ["LIMES_PROCESS"] = options.process
-    arguments = gunicorn_command(options.process)
-    os.execv(arguments[0], arguments)  # noqa: S606 - no shell, and a fixed program
-
-
-def gunicorn_command(process: str) -> list[str]:
-    app = "limes_app" if process == "api" else f"{process}_app"
-    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.app.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
+    app = "limes_app" if options.process == "api" else f"{options.process}_app"
+    # as `python -m gunicorn`, in the Python that runs already
+    sys.argv[1:] = ["-c", "python:limes.app.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
+    runpy.run_module("gunicorn", run_name="__main__", alter_sys=True)
+    return 0
 
 
 def collect(options: argparse.Namespace) -> int:
-    from limes.app.composition.common import load_settings, set_up_logs
-    from limes.kernel.errors import ConfigError
-
-    if options.json and not options.once:
-        raise ConfigError(["--json is for --once"])
-    settings = load_settings()
     if not options.once:
-        from limes.app.composition.collector import open_collector
-        from limes.collector.runner import run_until_signal
-        from limes.kernel.system import give_back_large_blocks, tune_garbage_collector
-
-        give_back_large_blocks()
-        set_up_logs(settings)
-        collector = open_collector(settings)
-        tune_garbage_collector()
-        run_until_signal(collector)
-        return 0
-    outcomes = _run_rounds(settings)
+        if options.json:
+            raise ConfigError(["--json is for --once"])
+        return _collect_until_signal()
+    outcomes = _run_rounds()
     if options.json:
         terminal.print_json({"outcomes": outcomes})
     else:
@@ -106,14 +92,32 @@ def collect(options: argparse.Namespace) -> int:
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
-def _run_rounds(settings: "Settings") -> "list[TaskCounts]":
+def _collect_until_signal() -> int:
+    from limes.kernel.system import garbage_collector_paused, give_back_large_blocks, tune_garbage_collector
+
+    with garbage_collector_paused():
+        from limes.app.composition.collector import open_collector
+        from limes.app.composition.common import load_settings, set_up_logs
+        from limes.collector.runner import run_until_signal
+
+        give_back_large_blocks()
+        settings = load_settings()
+        set_up_logs(settings)
+        collector = open_collector(settings)
+    tune_garbage_collector()
+    run_until_signal(collector)
+    return 0
+
+
+def _run_rounds() -> "list[TaskCounts]":
     """Runs until nothing is due, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from limes.app.composition.collector import open_collector
-    from limes.app.composition.common import set_up_logs
+    from limes.app.composition.common import load_settings, set_up_logs
     from limes.collector.runner import run_once
 
+    settings = load_settings()
     console = terminal.progress_console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
@@ -131,14 +135,16 @@ def _run_rounds(settings: "Settings") -> "list[TaskCounts]":
 
 
 def serve_metrics(options: argparse.Namespace) -> int:
-    from limes.app.composition.common import load_settings, set_up_logs
-    from limes.app.composition.metrics import open_metrics
-    from limes.collector.runner import run_until_signal
-    from limes.kernel.system import tune_garbage_collector
+    from limes.kernel.system import garbage_collector_paused, tune_garbage_collector
 
-    settings = load_settings()
-    set_up_logs(settings)
-    process = open_metrics(settings)
+    with garbage_collector_paused():
+        from limes.app.composition.common import load_settings, set_up_logs
+        from limes.app.composition.metrics import open_metrics
+        from limes.collector.runner import run_until_signal
+
+        settings = load_settings()
+        set_up_logs(settings)
+        process = open_metrics(settings)
     tune_garbage_collector()
     run_until_signal(process)
     return 0

@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from limes.app.composition import cluster, common, identity, liquid
+from limes.app.composition import cluster, common, identity
 from limes.app.databases import require_valid_urls
-from limes.app.liquid import app, handlers
 from limes.app.settings import Settings
 from limes.app.settings.processes import ApiSettings, LiquidSettings
 from limes.auth.policy import Policy
@@ -49,19 +48,27 @@ def _tokens_can_be_validated(settings: Settings, process: str) -> None:
 
 
 def _policy_can_be_used(settings: Settings, process: str) -> None:
+    """Without a file there are the shipped rules, and the whole API is not loaded only to see that these are right."""
+    section: HttpSection = getattr(settings, process)
+    if section.policy_file is None:
+        return
     if process == "placement":
         identity.placement_policy(settings)
     elif process == "api":
-        from limes.app.routes import RULES  # other processes need not load the whole API
+        from limes.app.routes import RULES
 
         Policy(RULES, settings.api.policy_file)
     else:
-        Policy(app.RULES, settings.liquid.policy_file)
+        from limes.app.liquid.app import RULES
+
+        Policy(RULES, settings.liquid.policy_file)
 
 
 def _backends_can_be_built(settings: Settings, process: str) -> None:
     if process == "liquid":
-        liquid.build_liquid(settings)
+        from limes.app.composition.liquid import build_liquid
+
+        build_liquid(settings)
     else:
         cluster.build_cluster(settings)
 
@@ -115,14 +122,17 @@ def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
     if process not in PROCESSES:
         raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
     settings = common.load_any_settings() if process == "placement" else common.load_settings()
+    section: HttpSection
     if process == "liquid":
-        settings = liquid.liquid_settings(settings)
+        from limes.app.composition.liquid import liquid_settings
+        from limes.app.liquid.handlers import MAX_BODY_SIZE
+
+        settings = liquid_settings(settings)
+        section, max_body_size = settings.liquid, MAX_BODY_SIZE
+    elif process == "placement":
+        section, max_body_size = settings.placement, settings.placement.bounds.max_body_size
+    else:
+        section, max_body_size = settings.api, settings.api.max_body_size
     require(settings, process)
-    sections: dict[str, tuple[HttpSection, int]] = {
-        "api": (settings.api, settings.api.max_body_size),
-        "placement": (settings.placement, settings.placement.bounds.max_body_size),
-        "liquid": (settings.liquid, handlers.MAX_BODY_SIZE),
-    }
-    section, max_body_size = sections[process]
     clients = section.clients.model_dump(exclude={"connections", "drain", "compression"})
     return section, Limits(**clients, max_body_size=max_body_size), settings.logging.style

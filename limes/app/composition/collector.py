@@ -9,7 +9,7 @@ from limes.app.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.app.context import Cluster, Limes, open_limes
 from limes.app.features import entries
 from limes.app.settings import Settings
-from limes.audit import events, rabbitmq, sinks
+from limes.audit import events, sinks
 from limes.audit.settings import AuditSettings
 from limes.autogrow.compute import growing_resources
 from limes.autogrow.distribute import distribute_next
@@ -149,6 +149,8 @@ def open_sink(name: str, audit: AuditSettings) -> sinks.Sink:
     """Returns a sink by its name. Nothing is opened yet."""
     if name == "log":
         return sinks.LogSink(audit.log.path)
+    from limes.audit import rabbitmq  # pika takes 2 MiB
+
     broker = audit.rabbitmq
     return rabbitmq.RabbitMQSink(
         broker.url, broker.queue_name, password=broker.password, cacert=broker.cacert, timeout=broker.timeout

@@ -4,13 +4,16 @@ Reads `LIMES_CONFIG` (the configuration file) and `LIMES_PROCESS` (`api` or `pla
 workers from starting stops gunicorn here, with one line a problem and without a traceback.
 """
 
+import gc
 import os
 import shutil
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+gc.disable()  # until the program is loaded: all of it stays
 # Before anything imports prometheus_client: it decides by this variable how to keep its values.
 _metrics_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
@@ -19,9 +22,15 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 from limes.app.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.kernel.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 from limes.kernel.logs import gunicorn_logger  # noqa: E402 - after the variable is set
+from limes.kernel.system import tune_garbage_collector  # noqa: E402 - after the variable is set
 from limes.web.server import Reload, drain_before_stop, require_free  # noqa: E402 - after the variable is set
 from limes.web.worker.thread_worker import with_limits  # noqa: E402 - after the variable is set
 
+_PROGRAMS = {
+    "api": ("limes.app.api", "limes.app.composition.api"),
+    "placement": ("limes.placement.app", "limes.app.composition.placement"),
+    "liquid": ("limes.app.liquid.app", "limes.app.composition.liquid"),
+}
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:
     _section, _limits, _log_style = check_http_process(process)
@@ -57,7 +66,10 @@ def on_starting(server: Any) -> None:
     if "GUNICORN_PID" not in os.environ:  # else a new gunicorn takes over from one that still runs
         for file in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db"):
             file.unlink(missing_ok=True)
+    for module in (*_PROGRAMS[process], "oslo_policy.policy"):  # workers share it, and none of them has to load it
+        import_module(module)
     _read_what_workers_share(server)
+    tune_garbage_collector()
 
 
 def on_reload(server: Any) -> None:
@@ -93,8 +105,6 @@ def when_ready(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """The app is loaded: from here on there are only requests."""
-    from limes.kernel.system import tune_garbage_collector
-
     tune_garbage_collector()
     if _reload is not None:
         _reload.tell_ready()

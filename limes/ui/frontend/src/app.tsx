@@ -1,5 +1,6 @@
 // Which page is at which address. Each is loaded when it is first needed.
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { exec } from "preact-iso/router";
 import { useEffect } from "preact/hooks";
 import { Shell } from "./layout/Shell";
 import { lazily } from "./lib/lazily";
@@ -46,6 +47,56 @@ function Home() {
   return null;
 }
 
+const routes = () => [
+  <Route path="/ui" component={Home} />,
+  <Route path="/ui/cloud" component={Overview} />,
+  <Route path="/ui/domains" component={Domains} />,
+  <Route path="/ui/projects" component={Projects} />,
+  <Route path="/ui/commitments" component={CommitmentProjects} />,
+  <Route path="/ui/inconsistencies" component={Inconsistencies} />,
+  <Route path="/ui/scrape-errors" component={ScrapeErrors} />,
+  <Route path="/ui/full" component={Fullest} />,
+  <Route path="/ui/expiring" component={Expiring} />,
+  <Route path="/ui/usage" component={Usage} />,
+  <Route path="/ui/usage-report" component={UsageReport} />,
+  <Route path="/ui/alerts" component={Alerts} />,
+  <Route path="/ui/notifications" component={Notifications} />,
+  <Route path="/ui/requests" component={Requests} />,
+  <Route path="/ui/changes" component={Changes} />,
+  <Route path={DOMAIN} component={Overview} />,
+  <Route path={`${DOMAIN}/full`} component={Fullest} />,
+  <Route path={`${DOMAIN}/expiring`} component={Expiring} />,
+  <Route path={`${DOMAIN}/usage`} component={Usage} />,
+  <Route path={`${DOMAIN}/usage-report`} component={UsageReport} />,
+  <Route path={`${DOMAIN}/backends`} component={Backends} />,
+  <Route path={`${DOMAIN}/projects`} component={Projects} />,
+  <Route path={`${DOMAIN}/quota`} component={QuotaPage} />,
+  <Route path={`${DOMAIN}/history`} component={History} />,
+  ...[DOMAIN, PROJECT].flatMap((at) => [
+    <Route key={`${at} alerts`} path={`${at}/alerts`} component={Alerts} />,
+    <Route key={`${at} changes`} path={`${at}/changes`} component={Changes} />,
+    <Route key={`${at} requests`} path={`${at}/requests`} component={Requests} />,
+    <Route key={`${at} new`} path={`${at}/requests/new`} component={NewRequest} />,
+    <Route key={`${at} request`} path={`${at}/requests/:id`} component={RequestPage} />,
+  ]),
+  <Route path={PROJECT} component={Overview} />,
+  <Route path={`${PROJECT}/quota`} component={QuotaPage} />,
+  <Route path={`${PROJECT}/expiring`} component={Expiring} />,
+  <Route path={`${PROJECT}/usage`} component={Usage} />,
+  <Route path={`${PROJECT}/usage-report`} component={UsageReport} />,
+  <Route path={`${PROJECT}/history`} component={History} />,
+  <Route path={`${DOMAIN}/commitments`} component={CommitmentProjects} />,
+  <Route path={`${PROJECT}/commitments`} component={Commitments} />,
+  <Route path={`${PROJECT}/utilisation`} component={Utilisation} />,
+  <Route default component={NotFound} />,
+];
+
+/** Has the page at an address loaded while it is not yet known who is there. */
+export function preload(path: string): void {
+  const route = routes().find((one) => exec(path, one.props.path ?? "", { params: {} } as never));
+  (route?.props.component as { preload?: () => void } | undefined)?.preload?.();
+}
+
 export function App() {
   if (session.value === null) return <SignIn />;
   if (session.value.scope === null) return <ScopePicker />;
@@ -53,49 +104,7 @@ export function App() {
     <LocationProvider scope="/ui">
       <Shell>
         <ErrorBoundary>
-          <Router>
-            <Route path="/ui" component={Home} />
-            <Route path="/ui/cloud" component={Overview} />
-            <Route path="/ui/domains" component={Domains} />
-            <Route path="/ui/projects" component={Projects} />
-            <Route path="/ui/commitments" component={CommitmentProjects} />
-            <Route path="/ui/inconsistencies" component={Inconsistencies} />
-            <Route path="/ui/scrape-errors" component={ScrapeErrors} />
-            <Route path="/ui/full" component={Fullest} />
-            <Route path="/ui/expiring" component={Expiring} />
-            <Route path="/ui/usage" component={Usage} />
-            <Route path="/ui/usage-report" component={UsageReport} />
-            <Route path="/ui/alerts" component={Alerts} />
-            <Route path="/ui/notifications" component={Notifications} />
-            <Route path="/ui/requests" component={Requests} />
-            <Route path="/ui/changes" component={Changes} />
-            <Route path={DOMAIN} component={Overview} />
-            <Route path={`${DOMAIN}/full`} component={Fullest} />
-            <Route path={`${DOMAIN}/expiring`} component={Expiring} />
-            <Route path={`${DOMAIN}/usage`} component={Usage} />
-            <Route path={`${DOMAIN}/usage-report`} component={UsageReport} />
-            <Route path={`${DOMAIN}/backends`} component={Backends} />
-            <Route path={`${DOMAIN}/projects`} component={Projects} />
-            <Route path={`${DOMAIN}/quota`} component={QuotaPage} />
-            <Route path={`${DOMAIN}/history`} component={History} />
-            {[DOMAIN, PROJECT].flatMap((at) => [
-              <Route key={`${at} alerts`} path={`${at}/alerts`} component={Alerts} />,
-              <Route key={`${at} changes`} path={`${at}/changes`} component={Changes} />,
-              <Route key={`${at} requests`} path={`${at}/requests`} component={Requests} />,
-              <Route key={`${at} new`} path={`${at}/requests/new`} component={NewRequest} />,
-              <Route key={`${at} request`} path={`${at}/requests/:id`} component={RequestPage} />,
-            ])}
-            <Route path={PROJECT} component={Overview} />
-            <Route path={`${PROJECT}/quota`} component={QuotaPage} />
-            <Route path={`${PROJECT}/expiring`} component={Expiring} />
-            <Route path={`${PROJECT}/usage`} component={Usage} />
-            <Route path={`${PROJECT}/usage-report`} component={UsageReport} />
-            <Route path={`${PROJECT}/history`} component={History} />
-            <Route path={`${DOMAIN}/commitments`} component={CommitmentProjects} />
-            <Route path={`${PROJECT}/commitments`} component={Commitments} />
-            <Route path={`${PROJECT}/utilisation`} component={Utilisation} />
-            <Route default component={NotFound} />
-          </Router>
+          <Router>{routes()}</Router>
         </ErrorBoundary>
       </Shell>
     </LocationProvider>

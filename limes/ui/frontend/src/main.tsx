@@ -1,11 +1,12 @@
 import { render } from "preact";
-import { App } from "./app";
+import { App, preload } from "./app";
 import { guardPages } from "./lib/drafts";
 import { startTheme } from "./lib/theme";
 import { restore } from "./session/requests";
 
 startTheme();
 guardPages();
+preload(location.pathname);
 const root = document.getElementById("app")!;
 restore().then(
   () => render(<App />, root),

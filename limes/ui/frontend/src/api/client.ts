@@ -75,9 +75,12 @@ function isJson(response: Response): boolean {
   return response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
 }
 
-export async function send(path: string, init: RequestInit): Promise<Response> {
+export const send = (path: string, init: RequestInit): Promise<Response> => answered(fetch(path, init));
+
+/** Says in words that there is no answer. */
+export async function answered(response: Promise<Response>): Promise<Response> {
   try {
-    return await fetch(path, init);
+    return await response;
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(0, "Limes is not answering. Check your network and try again.");

@@ -99,7 +99,7 @@ export function figures(service: string, resource: AnyResource): Figures {
     limit: "quota" in resource ? resource.quota : "capacity" in resource ? resource.capacity : undefined,
     usage: resource.usage,
     distributed: distributed(resource),
-    committed: sum("committed"),
+    committed: "committed" in resource && resource.committed !== undefined ? resource.committed : sum("committed"),
     pending: sum("pending"),
     planned: sum("planned"),
     azs,

@@ -488,6 +488,8 @@ export interface components {
             usage: number;
             quota?: number;
             projects_quota?: number;
+            /** @description The sum of confirmed commitments; only if `fields` names it */
+            committed?: number;
             temporary_quota?: components["schemas"]["TemporaryQuota"];
             burst_usage?: number;
             physical_usage?: number;
@@ -1156,6 +1158,8 @@ export interface components {
             usage: number;
             quota?: number;
             usable_quota?: number;
+            /** @description The sum of confirmed commitments; only if `fields` names it */
+            committed?: number;
             /** @description -1 means unlimited */
             backend_quota?: number;
             burst_usage?: number;

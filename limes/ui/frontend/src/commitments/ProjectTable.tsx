@@ -7,8 +7,8 @@ import { Field } from "../components/Field";
 import { Select } from "../components/Select";
 import { useAddress } from "../lib/address";
 import { inUnit } from "../lib/csv";
+import { useList } from "../lib/list";
 import { remember } from "../lib/names";
-import { usePages } from "../lib/pages";
 import { apiPath, pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
 import { count, DOMAIN_COLUMN, matching, nameColumn, projectRow, type Row } from "../pages/tables";
@@ -31,17 +31,17 @@ function Table({ at, offers }: { at: Place; offers: [ResourceInfo, ...ResourceIn
   const [choices, change] = useAddress();
   const { search = "", all } = choices;
   const offer = offers.find((one) => keyOf(one) === choices.resource) ?? offers[0];
-  const pages = usePages<PlacedProject, Row>({
+  const found = useList<PlacedProject, Row>({
     path: domain ? apiPath(at, "/projects") : "/v1/projects",
     list: "projects",
-    query: { service: offer.service, resource: offer.name },
+    query: { service: offer.service, resource: offer.name, fields: ["unit", "display_name", "per_az"] },
     headers: PER_AZ,
     arrived: remember,
     rowOf: (one) => projectRow(one, domain),
   });
   // who searches for a project may want its first commitment
-  const rows = search || all ? matching(pages.rows, search) : pages.rows.filter(hasSome);
-  if (pages.error) return <Failure error={pages.error} retry={pages.reload} />;
+  const rows = search || all ? matching(found.rows, search) : found.rows.filter(hasSome);
+  if (found.error) return <Failure error={found.error} retry={found.reload} />;
   return (
     <>
       <div class="tools">
@@ -57,7 +57,7 @@ function Table({ at, offers }: { at: Place; offers: [ResourceInfo, ...ResourceIn
           Also projects without commitments
         </label>
         <p class="muted" role="status">
-          {pages.isComplete ? count(rows.length, pages.rows.length) : `Loading… ${pages.rows.length} so far`}
+          {found.isComplete ? count(rows.length, found.rows.length) : `Loading… ${found.rows.length} so far`}
         </p>
       </div>
       <DataTable
@@ -66,8 +66,8 @@ function Table({ at, offers }: { at: Place; offers: [ResourceInfo, ...ResourceIn
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "committed", isDescending: true }}
-        isComplete={pages.isComplete}
-        empty={pages.isComplete && <p class="empty">{search ? "No project matches this name." : `No project has committed to ${offer.title}.`}</p>}
+        isComplete={found.isComplete}
+        empty={found.isComplete && <p class="empty">{search ? "No project matches this name." : `No project has committed to ${offer.title}.`}</p>}
       />
     </>
   );

@@ -1,6 +1,5 @@
 // A long list of domains or projects with the figures of one resource: chosen, searched, sorted, and set.
 import { useMemo } from "preact/hooks";
-import { PER_AZ } from "../api/report";
 import type { Domain, Project } from "../api/schema";
 import { Content, Failure } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
@@ -8,12 +7,15 @@ import { Field } from "../components/Field";
 import { readFilter } from "../labels/entries";
 import { useChoice } from "../lib/address";
 import { useDebounced } from "../lib/load";
+import { useList } from "../lib/list";
 import { remember } from "../lib/names";
-import { usePages } from "../lib/pages";
 import type { Place } from "../lib/paths";
 import { type ResourceInfo, useResources } from "../session/resources";
 import { useRights } from "../session/rights";
 import { count, matching, type Row, useQuotaDialog, useResource } from "./tables";
+
+/** What the columns and dialogs show, of all that the API knows. */
+const FIELDS = ["unit", "display_name", "quota_distribution_model", "quota", "projects_quota", "committed", "max_quota"];
 
 interface Props<Item> {
   /** What the rows are part of. */
@@ -42,18 +44,17 @@ function Table<Item extends Domain | Project>({ of, path, list, caption, columns
   const [typed, setTyped] = useChoice("label", "");
   const filter = readFilter(hasLabels ? typed : "");
   const label = useDebounced(filter.label);
-  const pages = usePages<Item, Row>({
+  const found = useList<Item, Row>({
     path,
     list,
-    query: { service: resource.service, resource: resource.name, label },
-    headers: PER_AZ,
+    query: { service: resource.service, resource: resource.name, label, fields: FIELDS },
     arrived: remember,
     rowOf,
   });
   const rights = useRights(of)?.[list === "domains" ? "domain" : "project"];
-  const [actions, dialog] = useQuotaDialog(pages.rows, rights, pages.reload);
-  const rows = useMemo(() => matching(pages.rows, wanted), [pages.rows, wanted]);
-  if (pages.error) return <Failure error={pages.error} retry={pages.reload} />;
+  const [actions, dialog] = useQuotaDialog(found.rows, rights, found.reload);
+  const rows = useMemo(() => matching(found.rows, wanted), [found.rows, wanted]);
+  if (found.error) return <Failure error={found.error} retry={found.reload} />;
   return (
     <>
       <div class="tools">
@@ -71,7 +72,7 @@ function Table<Item extends Domain | Project>({ of, path, list, caption, columns
           />
         )}
         <p class="muted" role="status">
-          {pages.isComplete ? count(rows.length, pages.rows.length) : `Loading… ${pages.rows.length} so far`}
+          {found.isComplete ? count(rows.length, found.rows.length) : `Loading… ${found.rows.length} so far`}
         </p>
       </div>
       <DataTable
@@ -80,8 +81,8 @@ function Table<Item extends Domain | Project>({ of, path, list, caption, columns
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "share", isDescending: true }}
-        isComplete={pages.isComplete}
-        empty={pages.isComplete && <p class="empty">{label ? "No project matches." : "Nothing matches this name."}</p>}
+        isComplete={found.isComplete}
+        empty={found.isComplete && <p class="empty">{label ? "No project matches." : "Nothing matches this name."}</p>}
       />
       {dialog}
     </>

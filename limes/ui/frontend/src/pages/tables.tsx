@@ -8,11 +8,13 @@ import { Meter } from "../components/Meter";
 import { Select } from "../components/Select";
 import { useAddress, useChoice } from "../lib/address";
 import { inUnit } from "../lib/csv";
+import { lazily } from "../lib/lazily";
 import { pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
 import type { ResourceInfo } from "../session/resources";
-import { GrowthDialog } from "../growth/GrowthDialog";
-import { QuotaForm } from "../quota/QuotaForm";
+
+const GrowthDialog = lazily(async () => ({ default: (await import("../growth/GrowthDialog")).GrowthDialog }), "h2");
+const QuotaForm = lazily(async () => ({ default: (await import("../quota/QuotaForm")).QuotaForm }), "h2");
 
 /** What may be done with the quota of all rows. */
 type QuotaRights = Pick<Rights["project"], "set_quota" | "limit_growth">;

@@ -1,15 +1,16 @@
 // Signing in and out, and choosing a scope: what /ui/session is asked, and what the answers change in the store.
-import { ApiError, send } from "../api/client";
+import { answered, ApiError, send } from "../api/client";
 import { mayForget } from "../lib/drafts";
 import { learnResources } from "./resources";
 import { forgetRights, learnRights } from "./rights";
 import { answerAt, here, takePosted } from "./arrival";
+import { firstAnswer } from "./start";
 import { arrivalProblem, cloudTitle, isSignedIn, message, offer, scopes, seesCloud, session } from "./store";
 import type { Credentials, ProviderAnswer, Scope, SessionAnswer } from "./types";
 
 async function ask(method: string, path = "", body?: Credentials): Promise<Response> {
   const token = session.value?.token;
-  const response = await send(`/ui/session${path}`, {
+  const answer = send(`/ui/session${path}`, {
     method,
     headers: {
       "X-Limes-Dashboard": "1",
@@ -18,6 +19,11 @@ async function ask(method: string, path = "", body?: Credentials): Promise<Respo
     },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
+  return succeeded(answer);
+}
+
+async function succeeded(answer: Promise<Response>): Promise<Response> {
+  const response = await answer;
   if (!response.ok) throw new ApiError(response.status, await response.text());
   return response;
 }
@@ -40,7 +46,7 @@ export async function restore(): Promise<void> {
   const arrived = answerAt(location.pathname, location.search);
   const posted = takePosted(document);
   if (arrived) history.replaceState(null, "", "/ui"); // a code is for nobody's history
-  const answer = (await (await ask("GET")).json()) as SessionAnswer;
+  const answer = (await (await succeeded(answered(firstAnswer))).json()) as SessionAnswer;
   offer.value = answer.sign_in ?? null;
   cloudTitle.value = answer.title ?? "Limes";
   if (!arrived) return accept(answer);

@@ -1,0 +1,1 @@
+import{a as o,N as i,h as n}from"./index-CwcuouOf.js";import{F as s,j as t,n as m,k as r}from"./tables-BkPLrrfE.js";import"./start-BZaUOhTl.js";const e=[m("Domain",a=>n(a.place)),...r("Given to projects")];function c(){return o(i,{title:"Domains",children:o(s,{of:{},path:"/v1/domains",list:"domains",caption:"Domains",columns:e,rowOf:a=>t(a,{domain:a.id})})})}export{c as default};

@@ -1,0 +1,1 @@
+import{a,z as n,V as o}from"./index-CwcuouOf.js";import{a as i}from"./StateMark-BIkIHP8D.js";function c({text:e,checkedAt:t}){return a("p",{class:"empty nothing",children:a("span",{children:[a(i,{state:"ok"})," ",e," ",t===void 0?"No backend was checked yet.":a("span",{title:o(t),children:["Last checked ",n(t),"."]})]})})}export{c as N};

@@ -1,1 +1,0 @@
-import{a,d as n,G as o}from"./index-DTRDoJDS.js";import{a as i}from"./StateMark-z9TezaN2.js";function c({text:e,checkedAt:t}){return a("p",{class:"empty nothing",children:a("span",{children:[a(i,{state:"ok"})," ",e," ",t===void 0?"No backend was checked yet.":a("span",{title:o(t),children:["Last checked ",n(t),"."]})]})})}export{c as N};

@@ -1,0 +1,1 @@
+import{a,f as e}from"./index-CwcuouOf.js";function i({most:n,unit:r}){return n<=0?null:a("li",{class:"scale-line","aria-hidden":"true",children:a("span",{class:"scale",children:[a("span",{children:"0"}),a("span",{children:e(n,r)})]})})}export{i as S};

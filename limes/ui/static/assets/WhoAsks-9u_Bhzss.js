@@ -1,1 +1,0 @@
-import{aU as r,a as o,l as s}from"./index-DTRDoJDS.js";import{W as a}from"./WhoDecides-BkumWRpG.js";function i({at:e}){return r(e)?o("p",{class:"lead",children:["Do you need more quota? Your role cannot request it here. Ask an admin of the ",s(e),", who can do it on this page. Quota is raised by ",o(a,{at:e}),"."]}):null}export{i as W};

@@ -1,0 +1,1 @@
+import{aX as r,a as o,q as s}from"./index-CwcuouOf.js";import{W as a}from"./WhoDecides-CkCJgpid.js";function i({at:e}){return r(e)?o("p",{class:"lead",children:["Do you need more quota? Your role cannot request it here. Ask an admin of the ",s(e),", who can do it on this page. Quota is raised by ",o(a,{at:e}),"."]}):null}export{i as W};

@@ -1,1 +1,0 @@
-import{ax as i}from"./index-DTRDoJDS.js";function f(){const{query:e,path:t,route:n}=i();function o(s,r=!1){const a=Object.entries({...e,...s}).filter(u=>!!u[1]),c=new URLSearchParams(a).toString();n(c?`${t}?${c}`:t,!r)}return[e,o]}function l(e,t){const[n,o]=f();return[n[e]??t,s=>o({[e]:s})]}export{l as a,f as u};

@@ -1,1 +1,0 @@
-function e(r,t){return t===void 0||r<=0?0:t>0?Math.min(r/t,1e9):1e9}function a(r,t){const n=e(r,t);return n>1?"over":n>.95?"critical":n>.8?"high":"ok"}function c(r,t){return{ok:"",high:"above 80 %",critical:"above 95 %",over:`above ${t}`}[r]}const o=["ok","high","critical","over"];function i(r){return o[Math.max(0,...r.map(t=>o.indexOf(t)))]}export{a,e as b,c as s,i as w};

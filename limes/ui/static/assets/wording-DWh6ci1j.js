@@ -1,1 +1,0 @@
-import{L as a,f as s,S as i,R as r}from"./index-DTRDoJDS.js";const e=t=>a(t.service_type,t.resource_name),c=t=>`${s(t.amount,t.unit)} ${e(t)}`,o=t=>`${c(t)} in ${r(t.availability_zone)}`,n=t=>`${o(t)}, until ${i(t.expires_at)}`,m=t=>t.confirm_by??t.confirmed_at??t.created_at;export{c,n as i,m as s,e as t,o as w};
