@@ -14,8 +14,9 @@ from limes.audit.events import What
 from limes.autogrow.models import ProjectAZQuota, UsageChanges
 from limes.catalog.models import Job, Resource, Service
 from limes.catalog.queries import lock_resources
-from limes.db.compiled import any_of, compiled_update, lock, lock_but_not_key
+from limes.db.compiled import any_of, lock, lock_but_not_key
 from limes.db.compiled import lock as lock_rows
+from limes.db.compiled_rows import compiled_update
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource

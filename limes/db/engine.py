@@ -28,7 +28,8 @@ import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db import connections, statements, watch
-from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query
+from limes.db.compiled import Compiled, Locked, Statement, compile_query
+from limes.db.compiled_rows import CompiledForRows
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.pool import Pooler, PostgresqlPool
 from limes.kernel.errors import Unavailable

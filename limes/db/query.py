@@ -25,7 +25,8 @@ from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypedDict, Type
 
 import peewee
 
-from limes.db.compiled import Compiled, Finish, Parameters, compiled_insert
+from limes.db.compiled import Compiled, Parameters
+from limes.db.compiled_rows import Finish, compiled_insert
 from limes.db.engine import Engine
 
 Node = peewee.Node

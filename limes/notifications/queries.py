@@ -9,7 +9,8 @@ from zlib import crc32
 from peewee import Select, fn
 
 from limes.catalog.models import Job
-from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
+from limes.db.compiled import any_of, lock
+from limes.db.compiled_rows import CompiledForRows, compiled_update
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, distinct, first_value, mapping, rows, tuples, writes, writes_for
 from limes.notifications import models, rules

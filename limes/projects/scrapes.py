@@ -13,7 +13,8 @@ from peewee import JOIN, Case, fn
 
 from limes.app.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
-from limes.db.compiled import any_of, compiled_update, keep, lock, new_value
+from limes.db.compiled import any_of, keep, lock
+from limes.db.compiled_rows import compiled_update, new_value
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, columns_of, first_value, locks, made_by, tuples, writes, writes_for
 from limes.projects import tasks

@@ -12,8 +12,9 @@ from limes.autogrow.models import ProjectAZQuota
 from limes.catalog.catalog import Ref
 from limes.catalog.models import Resource, Service
 from limes.catalog.queries import resource_ids
-from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock_but_not_key
+from limes.db.compiled import any_of, lock_but_not_key
 from limes.db.compiled import lock as locked
+from limes.db.compiled_rows import CompiledForRows, compiled_update
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, column, distinct, first_value, keyed, made_by, mapping, tuples, writes
 from limes.projects import scrapes

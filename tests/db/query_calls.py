@@ -25,7 +25,8 @@ from typing import Any, Literal, NamedTuple, Union
 import peewee
 
 import limes
-from limes.db.compiled import Compiled, CompiledForRows
+from limes.db.compiled import Compiled
+from limes.db.compiled_rows import CompiledForRows
 from limes.db.engine import Engine
 from limes.db.query import Insert, Query
 

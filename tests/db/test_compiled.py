@@ -8,7 +8,8 @@ from peewee import fn
 
 from limes.catalog.models import Resource, Service
 from limes.db.base import bind
-from limes.db.compiled import Compiled, any_of, compiled_insert, keep, lock
+from limes.db.compiled import Compiled, any_of, keep, lock
+from limes.db.compiled_rows import compiled_insert
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.units import MAX_STORED

@@ -17,7 +17,8 @@ from psycopg2 import IntegrityError
 from limes.catalog.models import Resource
 from limes.db import compiled as words
 from limes.db.base import bind
-from limes.db.compiled import Compiled, CompiledForRows, Param, Parameters, Statement
+from limes.db.compiled import Compiled, Param, Parameters, Statement
+from limes.db.compiled_rows import CompiledForRows
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations

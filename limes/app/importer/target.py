@@ -18,7 +18,8 @@ from limes.commitments import models as commitments_models
 from limes.commitments import queries as commitment_queries
 from limes.commitments.commitment import Commitment
 from limes.commitments.document import EventCommitment
-from limes.db.compiled import any_of, compiled_insert
+from limes.db.compiled import any_of
+from limes.db.compiled_rows import compiled_insert
 from limes.db.engine import Engine
 from limes.kernel.system import IdSource
 from limes.projects.models import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService

@@ -13,6 +13,7 @@ import peewee
 from peewee import EXCLUDED, JOIN, fn
 
 from limes.db import compiled
+from limes.db.compiled_rows import compiled_insert
 from limes.db.engine import Engine
 from limes.db.query import Node, keyed, made, tuples, writes_for
 from limes.placement import errors, models
@@ -64,7 +65,7 @@ def _count_up_if_known(insert: peewee.Insert) -> Node:
     ).returning(*_OF_CONSUMER)
 
 
-_WRITE = compiled.compiled_insert(
+_WRITE = compiled_insert(
     _Consumer,
     *(_Consumer.uuid, _Consumer.project_id, _Consumer.user_id, _Consumer.consumer_type),
     *(_Consumer.generation, _Consumer.updated),
