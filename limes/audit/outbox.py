@@ -19,6 +19,7 @@ _append = Insert(
     *(_Event.at, _Event.sink, _Event.stream, _Event.event_id, _Event.document),
     *(_Event.tries, _Event.next_try_at, _Event.error),
     at_once=500,
+    prepare=True,
 )
 
 

@@ -138,7 +138,7 @@ def new_value(field: peewee.Field) -> peewee.SQL:
 
 
 def compiled_update(
-    key: peewee.Field, *fields: peewee.Field, condition: Condition, also: Changes | None = None
+    key: peewee.Field, *fields: peewee.Field, condition: Condition, also: Changes | None = None, prepare: bool = False
 ) -> CompiledForRows:
     """Returns an UPDATE that gives each row values of its own: the rows are a key and the new values of the fields.
     `condition` says, with its parameters, among which rows of the table the keys are to be found. `also` gives, with
@@ -153,7 +153,7 @@ def compiled_update(
         )
         return query
 
-    return CompiledForRows(build)
+    return CompiledForRows(build, prepare=prepare)
 
 
 class _NewRows(peewee.SQL):

@@ -231,7 +231,10 @@ class Engine:
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
         statement = self._statement(query, values)
-        row = self._run(*self._call(statement, values), _fetch_one)
+        if statement.prepare:
+            row = next(iter(self.fetch(query, values)), None)
+        else:
+            row = self._run(statement.sql, statement.bind(values), _fetch_one)
         return None if row is None else kind._make(row)
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:

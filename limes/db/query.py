@@ -202,7 +202,9 @@ def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callabl
     return _fetch(lambda found: dict(zip(keys(found), values(found), strict=True)), columns_of(key, value), options)
 
 
-def made_by(key: type[K], make: Callable[..., V], *columns: Any) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
+def made_by(
+    key: type[K], make: Callable[..., V], *columns: Any, **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
     """As `mapping`, of what `make` makes of the other columns, which are of these types."""
     (keys,), of_key = _parts_of(key), columns_of(key)
     width = len(of_key)
@@ -210,7 +212,7 @@ def made_by(key: type[K], make: Callable[..., V], *columns: Any) -> Callable[[Bu
     def by_key(found: list[Row]) -> dict[K, V]:
         return {key: make(*row[width:]) for key, row in zip(keys(found), found, strict=True)}
 
-    return _fetch(by_key, of_key + columns, {})
+    return _fetch(by_key, of_key + columns, options)
 
 
 def collected(key: type[K], value: type[V]) -> Callable[[Build[P]], Query[P, dict[K, list[V]]]]:
@@ -301,8 +303,8 @@ def writes(build: Build[P]) -> Query[P, int]:
     return writes_for("")(build)
 
 
-def writes_for(argument: str, *, prepare: bool = False) -> Callable[[Build[P]], Query[P, int]]:
-    """As `writes`. The database is not asked if the argument of this name is empty."""
+def writes_for(argument: str = "", *, prepare: bool = False) -> Callable[[Build[P]], Query[P, int]]:
+    """As `writes`. The database is not asked if the argument of this name, if any, is empty."""
     return lambda build: Query(build, _write, None, prepare=prepare, skip_empty=argument, nothing=int)
 
 

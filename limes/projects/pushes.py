@@ -7,7 +7,7 @@ from peewee import fn
 
 from limes.catalog.models import Service
 from limes.db.compiled import any_of, lock
-from limes.db.query import Node, column, first, writes
+from limes.db.query import Node, column, first, writes, writes_for
 from limes.projects.models import ProjectService
 
 _ROW = ProjectService
@@ -21,7 +21,7 @@ class PushState(NamedTuple):
     drifted_at: float | None
 
 
-@writes
+@writes_for(prepare=True)
 def mark_desynced(project_id: int, service_types: Sequence[str], now: float) -> Node:
     """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
     services = Service.select(Service.id).where(any_of(Service.type, service_types))
@@ -37,7 +37,7 @@ def drifted_services(project_id: int, service_types: Sequence[str]) -> Node:
     return query.where(_ROW.project == project_id, any_of(Service.type, service_types), *is_drifted)
 
 
-@first(PushState)
+@first(PushState, prepare=True)
 def lock_push_state(id_: int) -> Node:
     """The row in `project_services`, locked; None if the project or service is gone."""
     return lock(_ROW.select(*(getattr(_ROW, name) for name in PushState._fields)).where(_ROW.id == id_))
@@ -57,7 +57,7 @@ def mark_desynced_again(id_: int, desynced_at: float, next_push_at: float) -> No
     return _ROW.update(quota_desynced_at=desynced_at, next_push_at=next_push).where(_ROW.id == id_)
 
 
-@writes
+@writes_for(prepare=True)
 def record_push(id_: int, now: float) -> Node:
     """Records a push of the wanted quota to the backend."""
     times = {"pushed_at": now, "quota_desynced_at": None, "next_push_at": None, "drifted_at": None}

@@ -61,7 +61,7 @@ PROJECT_COLUMNS = (
 _PROJECTS = Project.select(*PROJECT_COLUMNS).join(Domain)
 
 
-@first(ProjectRow)
+@first(ProjectRow, prepare=True)
 def project(domain_uuid: str, uuid: str) -> Node:
     return _PROJECTS.where(Project.uuid == uuid, Domain.uuid == domain_uuid)
 

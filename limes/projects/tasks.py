@@ -8,6 +8,7 @@ On PostgreSQL a row that another collector is claiming at the moment is skipped.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, ParamSpec
 
 from peewee import Case, Field
@@ -70,7 +71,7 @@ class CapacitorTask(NamedTuple):
 _PS = ProjectService.alias("ps")
 
 
-def _claimable(build: Build[P]) -> Query[P, list[ProjectTask]]:
+def _claimable(build: Build[P], *, prepare: bool = False) -> Query[P, list[ProjectTask]]:
     """Gives the tasks that `_tasks` selects, without their lease."""
     project = (int, int, str, str, str, bool, str, str, int, str)
     scrape = (float | None, float, bool, str, *[float | None] * 4)
@@ -78,7 +79,7 @@ def _claimable(build: Build[P]) -> Query[P, list[ProjectTask]]:
     def task(*row: Any) -> ProjectTask:
         return ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, 0.0, *row[15:]])
 
-    return made(task, *project, *scrape)(build)
+    return made(task, *project, *scrape, prepare=prepare)(build)
 
 
 def _tasks(due_at: Field, claimed_until: Field, limit: int, *conditions: Any) -> Node:
@@ -124,7 +125,7 @@ def _scrapes(
     return _tasks(_PS.next_scrape_at, _PS.scrape_claimed_until, limit, *kind, condition)
 
 
-@writes_for("ids")
+@writes_for("ids", prepare=True)
 def _lease(ids: Sequence[int], work: Literal["scrape", "push"], until: float) -> Node:
     if work == "push":
         changes = ProjectService.update(next_push_at=until, push_claimed_until=until)
@@ -170,7 +171,7 @@ def _pushes(which: Literal["due", "lost"], service_type: str, now: float, never:
     return _tasks(_PS.next_push_at, _PS.push_claimed_until, limit, _is_of(service_type), *conditions)
 
 
-@_claimable
+@partial(_claimable, prepare=True)
 def _pushes_of_project(project_id: int, service_types: Sequence[str], now: float, never: float, limit: int) -> Node:
     is_due = (_PS.next_push_at <= now) | (_PS.next_push_at > never)
     is_free = _is_unclaimed(_PS.push_claimed_until, now, never)

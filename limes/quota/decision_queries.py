@@ -67,7 +67,7 @@ def _decision(*row: Any) -> ProjectDecisionRow:
     return ProjectDecisionRow(None if temporary[0] is None else temporary_of(*temporary), *numbers)
 
 
-@made_by(int, _decision, *[kind | None for kind in TEMPORARY_KINDS], *_NUMBERS)
+@made_by(int, _decision, *[kind | None for kind in TEMPORARY_KINDS], *_NUMBERS, prepare=True)
 def _project_decisions(project_id: int, domain_id: int, resources: Sequence[int], now: float, are_stored: bool) -> Node:
     row, temporary = ProjectResource, TemporaryQuota
     is_domains = (DomainResource.domain == domain_id, DomainResource.resource == row.resource)

@@ -40,7 +40,7 @@ class NumberedChange(NamedTuple):
 
 OVERRIDE = "override"
 _COLUMNS = tuple(getattr(QuotaHistory, name) for name in HistoryRow._fields)
-append = Insert(HistoryRow, QuotaHistory, at_once=2000)  # SQLite takes at most 32,766 values
+append = Insert(HistoryRow, QuotaHistory, at_once=2000, prepare=True)  # SQLite takes at most 32,766 values
 """Adds changes, in this order."""
 
 

@@ -76,7 +76,9 @@ def _scraped(*row: Any) -> ProjectResourceRow | None:
     return None if row[0] is None else ProjectResourceRow._make(row)
 
 
-@made_by(tuple[str, int], _scraped, *[kind | None for kind in get_type_hints(ProjectResourceRow).values()])
+@made_by(
+    tuple[str, int], _scraped, *[kind | None for kind in get_type_hints(ProjectResourceRow).values()], prepare=True
+)
 def quotas_of_service(project_id: int, service_id: int, *, lock: bool = False) -> Node:
     """Quota and usage of a project, by name and id of each resource that the backend of the service still offers; None
     for one that was never scraped. With `lock`, these are left out, and the others stay as they are until the
@@ -100,7 +102,9 @@ def forbidden_projects(resource_id: int, projects: Collection[int]) -> Node:
 
 
 def _compile_update(field: peewee.Field) -> CompiledForRows:
-    return compiled_update(ProjectResource.resource, field, condition=lambda p: ProjectResource.project == p.project)
+    return compiled_update(
+        ProjectResource.resource, field, condition=lambda p: ProjectResource.project == p.project, prepare=True
+    )
 
 
 _WRITE, _WRITE_BACKEND = _compile_update(ProjectResource.quota), _compile_update(ProjectResource.backend_quota)
@@ -174,7 +178,7 @@ def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int])
         _lock_domain(engine, domain_id, resources)
 
 
-@mapping(tuple[str, str], int)
+@mapping(tuple[str, str], int, prepare=True)
 def _lock_named(domain_id: int, service_types: Collection[str], names: Collection[str]) -> Node:
     row = DomainResource.alias("dr")
     query = row.select(Service.type, Resource.name, row.resource).join(Resource, on=row.resource == Resource.id)

@@ -17,7 +17,7 @@ from tests.bench.placement.clouds import flat, nested, wide
 from tests.bench.placement.fill import fill
 from tests.bench.placement.measures import PLAIN
 from tests.bench.placement.report import Report
-from tests.bench.placement.servers import Server, both_servers
+from tests.bench.placement.servers import WORKERS, Server, both_servers
 from tests.setup.needs import POSTGRESQL, REAL
 from tests.support.machine import MACHINE, must_stop
 from tests.support.postgres import PostgresServer, postgres_server
@@ -28,11 +28,17 @@ Measure = Callable[[Report, tuple[Server, Server], list[Provider]], None]
 
 
 def on_cloud(
-    report: Report, postgres: PostgresServer, venv: RealVenv, folder: Path, cloud: Iterator[Provider], work: Measure
+    report: Report,
+    postgres: PostgresServer,
+    venv: RealVenv,
+    folder: Path,
+    cloud: Iterator[Provider],
+    work: Measure,
+    workers: int = WORKERS,
 ) -> None:
     """Fills a cloud into both servers and measures."""
     providers = list(cloud)
-    with both_servers(postgres, venv, folder) as servers:
+    with both_servers(postgres, venv, folder, workers) as servers:
         for server in servers:
             fill(server.name, server.database_url, providers)
             for _ in range(8):
@@ -45,8 +51,13 @@ def flat_1000(report: Report, servers: tuple[Server, Server], providers: list[Pr
     measures.changing_reads(report, servers, "1000 flat", providers)
     measures.parallel_reads(report, servers, "1000 flat")
     measures.consumers(report, servers, providers)
+    measures.throughput(report, servers, WORKERS, providers)
     report.most("memory of a worker, 1000 flat", servers[1].worker_memory(), 150, "MiB")
     measures.writes(report, servers, providers)
+
+
+def one_worker(report: Report, servers: tuple[Server, Server], providers: list[Provider]) -> None:
+    measures.throughput(report, servers, 1, providers)
 
 
 def nested_1000(report: Report, servers: tuple[Server, Server], providers: list[Provider]) -> None:
@@ -90,6 +101,7 @@ def main() -> int:
     with postgres_server() as postgres, scratch_folder("limes-bench-") as folder, processors_awake():
         report.header()
         on_cloud(report, postgres, venv, folder / "flat", flat(1000), with_shape("1000", flat_1000))
+        on_cloud(report, postgres, venv, folder / "one", flat(1000), one_worker, workers=1)
         on_cloud(report, postgres, venv, folder / "nested", nested(1000), nested_1000)
         on_cloud(report, postgres, venv, folder / "wide", wide(50), wide_50)
         if "--quick" not in sys.argv:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import statistics
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -128,6 +129,26 @@ def parallel_reads(report: Report, servers: Pair, kind: str) -> None:
 
     times = one_by_one(servers, 5, lambda server: in_parallel([server.client() for _ in range(4)], work))
     report.ratio(f"candidates, limit=1000, 4 clients, 20 requests, {kind}", *times, 15, 40)
+
+
+def throughput(report: Report, servers: Pair, workers: int, providers: Sequence[Provider]) -> None:
+    """Sixteen clients that read as nova does, each something else: what is small, and with candidates among it."""
+    small = [
+        f"/resource_providers/{providers[number].uuid}{part}"
+        for number, part in enumerate(("", "/inventories", "/usages", "/allocations", "/traits", "/aggregates"))
+    ]
+    small += [f"/allocations/{uuid.UUID(int=1)}", "/usages?project_id=project"]
+    for name, paths, steps in (("small reads", small, 48), ("mixed reads", [f"{PLAIN}&limit=50", *small[1:]], 16)):
+
+        def work(client: Client, number: int, paths: list[str] = paths, steps: int = steps) -> None:
+            for step in range(steps):
+                client.get(paths[(number + step) % len(paths)])
+
+        # from 1.38 upstream fails on PostgreSQL
+        times = one_by_one(servers, 5, lambda server: in_parallel([server.client(37) for _ in range(16)], work))
+        report.ratio(f"{name}, 16 clients, {workers} workers", *times, 8, 10)
+        a_second = [16 * steps / statistics.median(taken) for taken in times]
+        report.note(f"requests a second: upstream {a_second[0]:.0f}, ours {a_second[1]:.0f}")
 
 
 def allocation(provider: Provider, generation: int | None = None) -> dict[str, Any]:

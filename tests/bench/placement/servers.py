@@ -55,21 +55,26 @@ def _resident(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def both_servers(postgres: PostgresServer, venv: RealVenv, folder: Path) -> Iterator[tuple[Server, Server]]:
+def both_servers(
+    postgres: PostgresServer, venv: RealVenv, folder: Path, workers: int = WORKERS
+) -> Iterator[tuple[Server, Server]]:
     """Upstream and ours, each on a fresh database."""
     folder.mkdir()
-    with _upstream(postgres, venv, folder) as upstream, running_placement(postgres, folder) as ours:
+    with (
+        _upstream(postgres, venv, folder, workers) as upstream,
+        running_placement(postgres, folder, workers=workers) as ours,
+    ):
         yield upstream, ours
 
 
 @contextlib.contextmanager
-def _upstream(postgres: PostgresServer, venv: RealVenv, folder: Path) -> Iterator[Server]:
+def _upstream(postgres: PostgresServer, venv: RealVenv, folder: Path, workers: int) -> Iterator[Server]:
     name, port = postgres.create_database(), free_port()
     url = postgres.url(name)
     connection = url.replace("postgresql://", "postgresql+psycopg2://")
     (folder / "placement.conf").write_text(_UPSTREAM.format(folder=folder, connection=connection))
     options = ["--no-control-socket", "-b", f"127.0.0.1:{port}", "-k", "gthread", "--keep-alive", "60"]
-    options += ["-w", str(WORKERS), "--threads", str(THREADS), "--preload"]
+    options += ["-w", str(workers), "--threads", str(THREADS), "--preload"]
     process = ServerProcess(
         [venv.bin("python"), "-m", "gunicorn", *options, "placement.wsgi.api:application"],
         ready=http_answers(f"http://127.0.0.1:{port}"),
@@ -84,7 +89,11 @@ def _upstream(postgres: PostgresServer, venv: RealVenv, folder: Path) -> Iterato
 
 @contextlib.contextmanager
 def running_placement(
-    postgres: PostgresServer, folder: Path, checkout: Path = CHECKOUT, python: str = sys.executable
+    postgres: PostgresServer,
+    folder: Path,
+    checkout: Path = CHECKOUT,
+    python: str = sys.executable,
+    workers: int = WORKERS,
 ) -> Iterator[Server]:
     """Starts the Placement API of a checkout on a fresh database, and stops it in the end."""
     name, port = postgres.create_database(), free_port()
@@ -96,7 +105,7 @@ def running_placement(
         env={
             "PORT": str(port),
             "PLACEMENT_DATABASE_URL": url,
-            "PLACEMENT_WORKERS": str(WORKERS),
+            "PLACEMENT_WORKERS": str(workers),
             "PLACEMENT_THREADS": str(THREADS),
             "PYTHONPATH": os.pathsep.join([str(checkout), str(checkout / "plugins")]),
         },
