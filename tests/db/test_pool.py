@@ -10,7 +10,7 @@ import pytest
 from peewee import Table, fn
 
 from limes.db import pool
-from limes.db.compiled import Compiled
+from limes.db.compiled import Compiled, any_of
 from limes.db.engine import Engine
 from limes.kernel.errors import Unavailable
 from tests.support.databases import UrlFactory
@@ -197,4 +197,54 @@ def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factor
         assert engine.column(next_number, number=2) == [3]
     with engine.connection():
         assert engine.rows("SELECT COUNT(*) FROM pg_prepared_statements") == [(0,)]
+    engine.close()
+
+
+WORDS = Table("words", ["id", "word"])
+ADD = Compiled(lambda p: WORDS.insert({WORDS.id: p.id, WORDS.word: p.word}), prepare=True)
+NUMBER = Compiled(lambda p: WORDS.select(fn.COUNT(WORDS.id) + 0).where(any_of(WORDS.id, p.ids)), prepare=True)
+PREPARED = "SELECT COUNT(*) FROM pg_prepared_statements"
+
+
+def test_what_a_transaction_does_is_prepared(postgres_url_factory: UrlFactory) -> None:
+    engine = Engine(postgres_url_factory())
+    engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
+
+    def add(id_: int) -> list[int]:
+        assert engine.write(ADD, id=id_, word="100%") == 1
+        with engine.batch.collect():
+            engine.write(ADD, id=id_ + 100, word="a")
+            return engine.column(NUMBER, ids=[id_, id_ + 100, -1])
+
+    with engine.connection():
+        for id_ in range(5):
+            assert engine.atomic(lambda id_=id_: add(id_)) == [2]
+        assert engine.rows(PREPARED) == [(2,)]
+        assert engine.rows("SHOW plan_cache_mode") == [("force_generic_plan",)]
+    assert engine.rows("SELECT COUNT(*) FROM words WHERE word = '100%%'") == [(5,)]
+    engine.close()
+
+
+def test_a_transaction_whose_statement_is_refused_runs_again(
+    postgres_url_factory: UrlFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = postgres_url_factory()
+    engine = Engine(url)
+    engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
+    runs = 0
+
+    def add(id_: int) -> None:
+        nonlocal runs
+        runs += 1
+        engine.write(ADD, id=id_, word="first")
+        engine.write(ADD, id=id_, word="second")
+
+    for id_ in range(20):
+        engine.atomic(lambda id_=id_: add(id_))
+        engine.execute("DEALLOCATE ALL")  # as if a pooler had given us another connection
+        engine.atomic(lambda id_=id_: add(id_))
+        engine.close()  # a new connection prepares again, until there were too many refusals
+    assert engine.rows("SELECT COUNT(*), COUNT(DISTINCT id) FROM words") == [(80, 20)], "each ran once"
+    assert runs == 40 + 8
+    assert "prepared statements do not work here" in caplog.text
     engine.close()
