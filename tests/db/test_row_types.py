@@ -15,7 +15,7 @@ from psycopg2 import Error as PostgresError
 from psycopg2 import IntegrityError
 
 from limes.catalog.models import Resource
-from limes.db import compiled as words
+from limes.db import compiled_rows as words
 from limes.db.base import bind
 from limes.db.compiled import Compiled, Param, Parameters, Statement
 from limes.db.compiled_rows import CompiledForRows

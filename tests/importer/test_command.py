@@ -141,6 +141,10 @@ class TestDatabase:
     ) -> None:
         """It finds the same projects, scrapes them, ends what is over, confirms what fits, and leaves quotas alone."""
         path, url = config
+        document = yaml.safe_load(path.read_text())
+        # as much as the original knew of: what is committed fits before a scrape and after it
+        document["services"][0]["params"]["resources"]["cores"]["usage"] = {"az-one": 5}
+        path.write_text(yaml.safe_dump(document))
         source.run("UPDATE project_commitments SET created_at = NOW() - INTERVAL '9 days'")
         source.run("UPDATE project_commitments SET expires_at = NOW() + INTERVAL '3 days'")
         source.run("UPDATE project_commitments SET expires_at = NOW() - INTERVAL '3 days' WHERE id IN (4, 5, 7)")

@@ -12,12 +12,13 @@ def count_statements(engine: Engine, work: Callable[[], Any]) -> int:
 
 
 def statements_of(engine: Engine, work: Callable[[], Any]) -> list[str]:
-    """What `work` asks the database."""
+    """What `work` asks the database, but for what is prepared once on each connection."""
     texts: list[str] = []
     run = engine.db.execute_sql
 
     def counting(sql: str, *args: Any, **kwargs: Any) -> Any:
-        texts.append(sql)
+        if not sql.startswith("PREPARE"):
+            texts.append(sql)
         return run(sql, *args, **kwargs)
 
     engine.db.execute_sql = counting
