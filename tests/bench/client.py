@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -46,13 +46,16 @@ class Client:
         head, _, data = received.partition(b"\r\n\r\n")
         lines = head.lower().split(b"\r\n")
         headers = dict(line.split(b": ", 1) for line in lines[1:])
-        assert b"transfer-encoding" not in headers, "the bench reads no chunks"
-        length = int(headers.get(b"content-length", b"0"))
-        parts = [data]
-        missing = length - len(data)
-        while missing > 0:
-            parts.append(self._receive(b""))
-            missing -= len(parts[-1])
+        if b"transfer-encoding" in headers:
+            while not data.endswith(b"\r\n0\r\n\r\n"):
+                data = self._receive(data)
+            parts = list(_chunks(data))
+        else:
+            parts = [data]
+            missing = int(headers.get(b"content-length", b"0")) - len(data)
+            while missing > 0:
+                parts.append(self._receive(b""))
+                missing -= len(parts[-1])
         if headers.get(b"connection") == b"close":
             self._socket.close()
             self._socket = None
@@ -64,6 +67,13 @@ class Client:
         if not more:
             raise ConnectionResetError
         return before + more
+
+
+def _chunks(data: bytes) -> Iterator[bytes]:
+    while size := int(data[: data.index(b"\r\n")], 16):
+        start = data.index(b"\r\n") + 2
+        yield data[start : start + size]
+        data = data[start + size + 2 :]
 
 
 def seconds_of(work: Callable[[], object]) -> float:
