@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 _TRIES = 12
 _STREAM_CHUNK = 1000
-_fetch_all, _fetch_one, _row_count = methodcaller("fetchall"), methodcaller("fetchone"), attrgetter("rowcount")
+_fetch_all, _row_count = methodcaller("fetchall"), attrgetter("rowcount")
 _ONE = Compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
 
 
@@ -230,12 +230,8 @@ class Engine:
         return [*map(partial(tuple.__new__, kind), self.fetch(query, values))]  # half of the time of `kind._make`
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
-        statement = self._statement(query, values)
-        if statement.prepare:
-            row = next(iter(self.fetch(query, values)), None)
-        else:
-            row = self._run(statement.sql, statement.bind(values), _fetch_one)
-        return None if row is None else kind._make(row)
+        found = self.fetch(query, values)
+        return kind._make(found[0]) if found else None
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
         return self.fetch(query, values)
