@@ -163,7 +163,7 @@ def _upgraded(postgres: PostgresServer, states: list[State]) -> Iterator[dict[Pa
     with tempfile.TemporaryDirectory() as folder:
         for state in states:
             (file := Path(folder) / "limes.yaml").write_text(yaml.safe_dump(config(urls[state.folder])))
-            command = [state.python, "-m", "limes", "db", "upgrade", "--config", file]
+            command = [state.python, "-m", "limes", "db", "upgrade", "--config", str(file)]
             subprocess.run(command, env=state.env, stdout=subprocess.DEVNULL, check=True)
         yield urls
 
@@ -179,8 +179,8 @@ def main() -> int:
         return code
     states, table = [*(State(folder.absolute()) for folder in options.checkouts), State(ROOT)], Table()
     with postgres_server() as postgres, _upgraded(postgres, states) as urls:
-        measures: dict[str, Callable[[State], None]] = {
-            "help": lambda state: [measure_help(table, state) for _ in range(5)] and None,
+        measures: dict[str, Callable[[State], object]] = {
+            "help": lambda state: [measure_help(table, state) for _ in range(5)],
             "processes": lambda state: measure_processes(table, state, urls[state.folder]),
             "serve": lambda state: measure_serve(table, state),
         }

@@ -22,7 +22,7 @@ from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.kernel.system import tune_garbage_collector
-from limes.projects.scope import Place
+from limes.projects.scope import find_project
 from limes.quota import set_quota
 from limes.quota.changes import QuotaChange
 from limes.quota.rules import Permissions
@@ -168,9 +168,9 @@ def _disturb(url: str, pipe: Connection) -> None:
     may = {ref: Permissions(True, True, True, True)}
 
     def put() -> None:
-        place = Place(domain, project)
-        update = set_quota.read_update(limes, place, [QuotaChange(ref, next(quotas))], may)
-        _, outcome = engine.atomic(partial(set_quota.apply_update, limes, place, update))
+        target = find_project(engine, domain, project)
+        update = set_quota.read_update(limes, target, [QuotaChange(ref, next(quotas))], may)
+        outcome = engine.atomic(partial(set_quota.apply_update, limes, target, update))
         assert outcome.changed, outcome
 
     def lock() -> None:
