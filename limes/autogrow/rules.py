@@ -302,6 +302,9 @@ class _Distribution:
     def _fit(self, wishes: _Wishes, in_all: int) -> _Wishes:
         """Returns what fits into the capacity: wishes in an AZ there, or in no particular AZ; and all wishes in
         all AZs together, where `in_all` is left."""
+        wanted = add_up(wishes)
+        if sum(wanted.values()) <= in_all and all(self._free[az] >= wanted[az] for az in wanted.keys() - {ANY_AZ}):
+            return wishes  # mostly; the rest would come to the same
         by_az: dict[str, list[int]] = defaultdict(list)
         for index, wish in enumerate(wishes):
             for az in wish:
