@@ -116,7 +116,7 @@ def try_connection(engine: Engine) -> None:
         engine.db.execute(_ONE)
         try:
             with engine.db.read_only():
-                pass
+                engine.db.execute(_ONE)
         except failures.DATABASE_ERRORS as error:
             raise psycopg2.OperationalError(_NO_TRANSACTIONS) from error
 

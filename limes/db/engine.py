@@ -92,7 +92,7 @@ class Engine:
             patience=patience,
         )
         self.batch = statements.Batch(self._write, joins=self.dialect == "postgresql")
-        self._prepared = statements.PreparedStatements(self.db) if self.dialect == "postgresql" else None
+        self._prepared = statements.PreparedStatements(self.db) if isinstance(self.db, PostgresqlPool) else None
         self._thread = _Thread()
 
     @property
@@ -158,7 +158,7 @@ class Engine:
         for tries_left in reversed(range(_TRIES)):
             self._thread.may_repeat = True
             try:
-                with self.connection(), self.db.atomic():
+                with self.connection(), self.db.atomic(), self.batch.ended_by_commit():
                     return work()
             except DATABASE_ERRORS as error:
                 if is_read_only(error):

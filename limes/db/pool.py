@@ -2,8 +2,11 @@
 
 peewee's pool runs `SELECT 1` each time it hands a connection out. For a request that needs one statement, this is half
 of its time. Here, a connection that was in use a moment ago is taken as it is, unless the server has closed it. If it
-turns out to be broken with its first statement, and that is a SELECT or a BEGIN, nothing has happened yet: the
-statement runs again on another connection, and all older ones are checked again.
+turns out to be broken with its first statement, and that is a SELECT or begins a transaction, nothing has happened yet:
+the statement runs again on another connection, and all older ones are checked again.
+
+A transaction begins in the same round trip as its first statement, and may end in the same one as its last. Each round
+trip wakes two processes, which costs as much as the work of a small statement.
 
 In transaction mode, a pooler such as PgBouncer gives each transaction any of its own connections. What belongs to a
 session is lost there, or reaches another client. So behind a pooler we use nothing of the kind: our settings go with
@@ -27,6 +30,7 @@ import peewee
 import psycopg2
 from peewee import Database, Function, Select, fn
 from playhouse.pool import MaxConnectionsExceeded, PoolConnection, PooledPostgresqlDatabase, PooledSqliteDatabase
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from limes.db.watch import HangingServer, Watch, WatchedConnection, WatchedCursor
 
@@ -41,6 +45,7 @@ _PLANS = "-c plan_cache_mode=force_generic_plan"
 than ten items."""
 # outside of transactions, PREPARE and EXECUTE are only used for reads, see limes.db.engine
 _READS = ("SELECT", "PREPARE", "EXECUTE")
+COMMIT, _NOTHING_ELSE = "COMMIT", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,15 @@ class SessionSettings:
 
     def _milliseconds(self) -> dict[str, int]:
         return {name: int(seconds * 1000) for name, seconds in self.timeouts.items()}
+
+
+class _Thread(threading.local):
+    """What the pool knows of each thread."""
+
+    unproven: Any = None
+    """Its connection, if that has to show that it still works."""
+    begin: str | None = None
+    """The statement that begins its transaction, until that is sent."""
 
 
 def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
@@ -176,7 +190,7 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         """Whether connections are not sessions of PostgreSQL, as far as we know now. Once true, it stays."""
         self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
         self._distrusted_at = float("-inf")
-        self._thread = threading.local()
+        self._thread = _Thread()
         super().__init__(*args, **kwargs)
         self._make_watch = make_watch
         self.watch = make_watch(self._parameters())
@@ -185,26 +199,34 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self._settings_query = self.get_sql_context().sql(settings.as_query()).query()
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
+        begin, self._thread.begin = self._thread.begin, None
         run = super().execute_sql
 
         def statement() -> Any:
-            if self.behind_pooler and not self.in_transaction():
-                return run(*self._with_settings("{settings}; {sql}", sql, params))
-            return run(sql, params)
+            first, values = begin, params or ()
+            if self.behind_pooler and (begin or not self.in_transaction()):
+                settings, own_values = self._settings_query
+                first, values = "; ".join(filter(None, [begin, settings])), [*own_values, *values]
+            return run(f"{first}; {sql}" if first else sql, values)
 
-        return self._first(statement, harmless=sql.startswith(_READS))
+        # what is not committed has not happened
+        harmless = not sql.endswith(COMMIT) if begin else sql.startswith(_READS)
+        return self._first(statement, harmless=harmless)
 
     def begin(self, isolation_level: Any = None) -> None:
-        run, run_sql = super().begin, super().execute_sql
+        """Begins a transaction with its first statement."""
+        self._thread.begin = f"BEGIN ISOLATION LEVEL {isolation_level}" if isolation_level else "BEGIN"
 
-        def statement() -> None:
-            if self.behind_pooler:
-                sql = f"BEGIN ISOLATION LEVEL {isolation_level}" if isolation_level else "BEGIN"
-                run_sql(*self._with_settings("{sql}; {settings}", sql, None))
-            else:
-                run(isolation_level)
+    def connection(self) -> Any:
+        """As peewee's. Whoever asks for it may do with it what we do not know, so the transaction begins now."""
+        if self._thread.begin:
+            self.execute_sql(_NOTHING_ELSE)
+        return super().connection()
 
-        self._first(statement, harmless=True)
+    @property
+    def held(self) -> Any:
+        """This thread's connection, to look at."""
+        return self._state.conn
 
     def dispose(self) -> None:
         """As peewee's. Threads do not outlive a fork, so a new one watches."""
@@ -214,40 +236,52 @@ class PostgresqlPool(PooledPostgresqlDatabase):
     def _parameters(self) -> dict[str, Any]:
         return {"dbname": self.database, **self.connect_params}
 
-    def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:
-        settings, values = self._settings_query
-        return form.format(settings=settings, sql=sql), [*values, *(params or ())]
-
     def commit(self) -> None:
         """As peewee's, but fails if the server waits for standbys and none has confirmed the commit. PostgreSQL reports
         success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit may be gone, so
         no caller may be told that it succeeded."""
-        super().commit()
-        notices = self.connection().notices
+        if self._must_end():
+            super().commit()
+        notices = self.held.notices
         if any("canceling wait for synchronous replication" in notice for notice in notices):
             notices.clear()
             raise NotReplicated("the commit was not confirmed by a standby in time")
+
+    def rollback(self) -> None:
+        if self._must_end():
+            super().rollback()
+
+    def _must_end(self) -> bool:
+        """Whether the transaction is open on the server: not if it has not begun there, or has ended already."""
+        begin, self._thread.begin = self._thread.begin, None
+        is_open = begin is None and not self.is_closed()
+        return is_open and self.held.get_transaction_status() != TRANSACTION_STATUS_IDLE
 
     @contextlib.contextmanager
     def read_only(self, *, is_sent: bool = False) -> Iterator[None]:
         """A transaction that sees one state of the database. A write in it fails. `is_sent`: what it reads is sent to a
         client piece by piece, who may be slow. It locks nothing that others wait for."""
-        with self.atomic("REPEATABLE READ READ ONLY"):  # all in BEGIN: one round trip
+        with self.atomic("REPEATABLE READ READ ONLY"):
             if is_sent:
                 self.execute_sql(*self.get_sql_context().sql(self.settings.patient_query(self.sending_timeout)).query())
             yield
 
     def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:
         """Runs a statement. If it is the first one on an unproven connection, it has a second chance."""
-        unproven, self._thread.unproven = getattr(self._thread, "unproven", None), None
+        unproven, self._thread.unproven = self._thread.unproven, None
         try:
             return statement()
         except (peewee.OperationalError, peewee.InterfaceError):
             if unproven is None or not unproven.closed or not harmless:
                 raise
         self._distrusted_at = time.monotonic()  # others of its age have probably been cut, too
-        self.close()
-        self.connect()
+        transactions, callbacks = self._state.transactions, self._state.commit_callbacks
+        self._state.transactions = []  # or else peewee closes nothing
+        try:
+            self.close()
+            self.connect()
+        finally:
+            self._state.transactions, self._state.commit_callbacks = transactions, callbacks
         return statement()
 
     def _connect(self) -> Any:

@@ -7,10 +7,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import peewee
-
 from limes.db.compiled import Prepared
 from limes.db.failures import Failure, classify
+from limes.db.pool import COMMIT, PostgresqlPool
 
 log = logging.getLogger(__name__)
 
@@ -34,15 +33,28 @@ class Batch(threading.local):
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[None]:
-        """Within the block, `Engine.write` only notes what to write, and returns 0. It is written in this order before
-        the next read, in one round trip with that, and at the end of the block. To be used inside a transaction."""
+        """Within the block, `Engine.write` only notes what to write, and returns 0. It is written in this order, in one
+        round trip with the next statement after it, or with the COMMIT. To be used inside `Engine.atomic`."""
         assert not self.is_open, "blocks are not nested"
         self.is_open = True
         try:
             yield
+        except BaseException:
+            self._statements = []
+            raise
+        finally:
+            self.is_open = False
+
+    @contextlib.contextmanager
+    def ended_by_commit(self) -> Iterator[None]:
+        """Stands around a whole transaction: in its last round trip, what is still noted goes with the COMMIT."""
+        try:
+            yield
+            if self._statements and self._joins:
+                self._write(*self.after_notes(COMMIT, ()))
             self.flush()
         finally:
-            self.is_open, self._statements = False, []
+            self._statements = []
 
     def flush(self) -> None:
         """Writes what was noted."""
@@ -71,7 +83,7 @@ class PreparedStatements:
     statement runs unprepared on this connection, its transaction from the beginning; and after some of them no
     statement is prepared any more. Safe to use from many threads: a connection belongs to one at a time."""
 
-    def __init__(self, db: peewee.Database) -> None:
+    def __init__(self, db: PostgresqlPool) -> None:
         self._db = db
         self._prepared: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         self._refused: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -79,14 +91,14 @@ class PreparedStatements:
 
     def is_ready_for(self, prepared: Prepared) -> bool:
         """Prepares it on this thread's connection, unless that has been done. Returns False if it cannot be used."""
-        connection = self._db.connection()
+        connection = self._db.held
         known = self._prepared.setdefault(connection, set())
         if prepared.name in known:
             return True
         if self._failures >= _ENOUGH or connection in self._refused:
             return False
         self._db.execute_sql(prepared.text)
-        self._prepared.setdefault(self._db.connection(), set()).add(prepared.name)  # it may be another one by now
+        self._prepared.setdefault(self._db.held, set()).add(prepared.name)  # it may be another one by now
         return True
 
     def note_refusal(self, error: BaseException) -> bool:
@@ -94,8 +106,9 @@ class PreparedStatements:
         cause = getattr(error, "orig", None) or error
         if classify(error) is not Failure.UNPREPARED:
             return False
-        self._prepared.pop(self._db.connection(), None)
-        self._refused.add(self._db.connection())
+        if self._prepared.pop(self._db.held, None) is None:
+            return True  # prepared on a connection that was lost, for which this one stands in
+        self._refused.add(self._db.held)
         self._failures += 1
         if self._failures == _ENOUGH:
             log.warning("prepared statements do not work here, so none are used any more: %s", str(cause).strip())

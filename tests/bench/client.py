@@ -1,11 +1,21 @@
 """A client that costs next to nothing: one kept connection, and just as much of HTTP as both servers speak."""
 
 import json
+import re
+import select
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
+
+Reply = tuple[int, bytes]
+"""Status and body."""
+Script = Generator[bytes, Reply, None]
+_AT_ONCE = 1 << 16
+_LENGTH = re.compile(rb"(?i)\r\nContent-Length: *(\d+)")
+_CHUNKED = re.compile(rb"(?i)\r\nTransfer-Encoding: *chunked")
+_CLOSE = re.compile(rb"(?i)\r\nConnection: *close")
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 
 class Client:
@@ -16,17 +26,16 @@ class Client:
         lines = {"Host": f"127.0.0.1:{port}", "X-Auth-Token": token, **(headers or {})}
         self._headers = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         self._socket: socket.socket | None = None
+        self._answer = _Answer()
 
-    def __call__(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+    def __call__(self, method: str, path: str, body: Any = None) -> Reply:
         """Answers status and body."""
-        data = b"" if body is None else json.dumps(body).encode()
-        kind = "" if body is None else "Content-Type: application/json\r\n"
-        head = f"{method} {path} HTTP/1.1\r\n{self._headers}{kind}Content-Length: {len(data)}\r\n\r\n"
+        request = self.encode(method, path, body)
         try:
-            return self._ask(head.encode() + data)
+            return self._ask(request)
         except ConnectionError:  # the server has closed a connection that was idle
             self._socket = None
-            return self._ask(head.encode() + data)
+            return self._ask(request)
 
     def get(self, path: str) -> bytes:
         """The body of a 200 answer."""
@@ -35,45 +44,82 @@ class Client:
             raise AssertionError(f"GET {path}: {status} {data[:500]!r}")
         return data
 
-    def _ask(self, request: bytes) -> tuple[int, bytes]:
+    def encode(self, method: str, path: str, body: Any = None) -> bytes:
+        data = b"" if body is None else json.dumps(body).encode()
+        kind = "" if body is None else "Content-Type: application/json\r\n"
+        return f"{method} {path} HTTP/1.1\r\n{self._headers}{kind}Content-Length: {len(data)}\r\n\r\n".encode() + data
+
+    def send(self, request: bytes) -> None:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=600)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._answer = _Answer()
         self._socket.sendall(request)
-        received = self._receive(b"")
-        while b"\r\n\r\n" not in received:
-            received = self._receive(received)
-        head, _, data = received.partition(b"\r\n\r\n")
-        lines = head.lower().split(b"\r\n")
-        headers = dict(line.split(b": ", 1) for line in lines[1:])
-        if b"transfer-encoding" in headers:
-            while not data.endswith(b"\r\n0\r\n\r\n"):
-                data = self._receive(data)
-            parts = list(_chunks(data))
-        else:
-            parts = [data]
-            missing = int(headers.get(b"content-length", b"0")) - len(data)
-            while missing > 0:
-                parts.append(self._receive(b""))
-                missing -= len(parts[-1])
-        if headers.get(b"connection") == b"close":
+
+    def receive(self) -> Reply | None:
+        """Waits for something to arrive. Answers status and body, once all of it is there."""
+        assert self._socket is not None
+        data = self._socket.recv(_AT_ONCE)
+        if not data:
+            raise ConnectionResetError
+        reply = self._answer.take(data)
+        if reply is not None and self._answer.is_last:
             self._socket.close()
             self._socket = None
-        return int(lines[0].split()[1]), b"".join(parts)
+        return reply
 
-    def _receive(self, before: bytes) -> bytes:
+    @property
+    def is_open(self) -> bool:
+        return self._socket is not None
+
+    def fileno(self) -> int:
         assert self._socket is not None
-        more = self._socket.recv(1 << 20)
-        if not more:
-            raise ConnectionResetError
-        return before + more
+        return self._socket.fileno()
+
+    def _ask(self, request: bytes) -> Reply:
+        self.send(request)
+        while (reply := self.receive()) is None:
+            pass
+        return reply
+
+
+class _Answer:
+    """What has arrived of one answer."""
+
+    is_last = False
+    """Whether the server closes the connection after it."""
+
+    def __init__(self) -> None:
+        self._status = 0
+        self._parts = [b""]
+        self._missing: int | None = None
+        """Bytes of the body; None while its end is not known."""
+
+    def take(self, data: bytes) -> Reply | None:
+        """Answers status and body, once all of it is there."""
+        if not self._status:
+            head, end, data = (self._parts[0] + data).partition(b"\r\n\r\n")
+            if not end:
+                self._parts = [head]
+                return None
+            self._parts, self._status = [], int(head[9:12])
+            self.is_last = _CLOSE.search(head) is not None
+            length = _LENGTH.search(head)
+            if length or not _CHUNKED.search(head):
+                self._missing = int(length[1]) if length else 0
+        if self._missing is None:
+            self._parts = [b"".join([*self._parts, data])]
+            return (self._status, b"".join(_chunks(self._parts[0]))) if self._parts[0].endswith(_LAST_CHUNK) else None
+        self._parts.append(data)
+        self._missing -= len(data)
+        return None if self._missing > 0 else (self._status, b"".join(self._parts))
 
 
 def _chunks(data: bytes) -> Iterator[bytes]:
-    while size := int(data[: data.index(b"\r\n")], 16):
-        start = data.index(b"\r\n") + 2
-        yield data[start : start + size]
-        data = data[start + size + 2 :]
+    start = 0
+    while size := int(data[start : (end := data.index(b"\r\n", start))], 16):
+        yield data[end + 2 : end + 2 + size]
+        start = end + 4 + size
 
 
 def seconds_of(work: Callable[[], object]) -> float:
@@ -83,22 +129,28 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def in_parallel(clients: Sequence[Client], work: Callable[[Client, int], None]) -> float:
-    """Seconds until a thread for each client has done `work(client, number)`."""
-    failures: list[BaseException] = []
-
-    def run(client: Client, number: int) -> None:
-        try:
-            work(client, number)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(client, number)) for number, client in enumerate(clients)]
-    started = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+def in_parallel(clients: Sequence[Client], script: Callable[[Client, int], Script]) -> float:
+    """Seconds until each client has done its `script(client, number)`, which yields encoded requests and gets replies.
+    One thread asks for all of them: threads of Python would wait for each other, and measure themselves."""
+    scripts = [(client, script(client, number)) for number, client in enumerate(clients)]
+    first = [(client, one, next(one)) for client, one in scripts]
+    asked: dict[int, tuple[Client, Script]] = {}
+    with select.epoll() as poller:
+        started = time.perf_counter()
+        for client, one, request in first:
+            client.send(request)
+            asked[client.fileno()] = client, one
+            poller.register(client, select.EPOLLIN)
+        while asked:
+            for file, _ in poller.poll():
+                client, one = asked[file]
+                if (reply := client.receive()) is None:
+                    continue
+                try:
+                    request = one.send(reply)
+                except StopIteration:
+                    del asked[file]
+                    continue
+                assert client.is_open, "the server has closed a connection"
+                client.send(request)
     return time.perf_counter() - started

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from tests.support.postgres import PostgresServer
 
-_STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*):\s*(\w+)")
+_STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*):\s*(.*)")
+_FRAME = re.compile("BEGIN[^;]*|COMMIT")
 _RELOAD_SECONDS = 0.3
 """Until all sessions know of a changed setting."""
 
 
 @dataclass
 class Statements:
-    """`frame` counts BEGIN and COMMIT, `fetches` further rows of a stream, `work` all others."""
+    """What is sent together counts once. `frame` counts BEGIN and COMMIT that are sent alone, `fetches` further rows of a
+    stream, `work` all others."""
 
     work: int = 0
     frame: int = 0
@@ -34,11 +36,11 @@ def statements_of(server: PostgresServer) -> Iterator[Statements]:
     finally:
         with log.open(errors="replace") as file:
             file.seek(size)
-            words = _STATEMENT.findall(file.read())
+            texts = _STATEMENT.findall(file.read())
         _set(server, "RESET log_statement")
-    counted.frame = sum(word in ("BEGIN", "COMMIT") for word in words)
-    counted.fetches = words.count("FETCH")
-    counted.work = len(words) - counted.frame - counted.fetches
+    counted.frame = sum(_FRAME.fullmatch(text) is not None for text in texts)
+    counted.fetches = sum(text.startswith("FETCH") for text in texts)
+    counted.work = len(texts) - counted.frame - counted.fetches
 
 
 def _set(server: PostgresServer, what: str) -> None:

@@ -1,5 +1,6 @@
 """Connections that break while they rest in the pool: nobody notices, whatever comes first on them."""
 
+import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +14,20 @@ from limes.db import pool
 from limes.db.compiled import Compiled, any_of
 from limes.db.engine import Engine
 from limes.kernel.errors import Unavailable
+from tests.bench.statements import statements_of
 from tests.support.databases import UrlFactory
 from tests.support.pgbouncer import needs_sessions
+from tests.support.postgres import PostgresServer
 
 ENDED = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 END = ENDED.replace("COUNT(*)", "pg_terminate_backend(pid)")
+
+
+WORDS = Table("words", ["id", "word"])
+ADD = Compiled(lambda p: WORDS.insert({WORDS.id: p.id, WORDS.word: p.word}), prepare=True)
+ALL = Compiled(lambda p: WORDS.select(WORDS.id))
+NUMBER = Compiled(lambda p: WORDS.select(fn.COUNT(WORDS.id) + 0).where(any_of(WORDS.id, p.ids)), prepare=True)
+PREPARED = "SELECT COUNT(*) FROM pg_prepared_statements"
 
 
 def end_all_connections(url: str) -> None:
@@ -161,6 +171,86 @@ def test_what_may_have_happened_is_not_done_again(
     engine.close()
 
 
+@needs_sessions
+def test_a_transaction_that_has_not_begun_begins_elsewhere(
+    postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Often enough for a pooler that forgets what is prepared: a connection that was cut is none."""
+    url = postgres_url_factory()
+    engine = Engine(url)
+    engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
+    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    done = []
+
+    def add(id_: int) -> None:
+        engine.after_commit(lambda: done.append(id_))
+        engine.write(ADD, id=id_, word="a")
+
+    for id_ in range(20):
+        engine.atomic(lambda id_=id_: add(id_))
+        end_all_connections(url)
+    assert engine.rows("SELECT id FROM words") == [(id_,) for id_ in done] == [(id_,) for id_ in range(20)]
+    with engine.connection():
+        engine.atomic(lambda: add(20))
+        assert engine.rows(PREPARED) == [(1,)]
+    engine.close()
+
+
+@needs_sessions
+def test_what_may_be_committed_is_not_done_again(
+    postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres_url_factory()
+    engine = Engine(url)
+    engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
+
+    def add(id_: int) -> None:
+        with engine.batch.collect():
+            engine.write(ADD, id=id_, word="a")
+
+    engine.atomic(lambda: add(1))
+    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    end_all_connections(url)
+    with pytest.raises(Unavailable):
+        engine.atomic(lambda: add(2))
+    engine.atomic(lambda: add(3))
+    assert engine.rows("SELECT id FROM words") == [(1,), (3,)]
+    engine.close()
+
+
+def test_round_trips_of_transactions(postgres_url_factory: UrlFactory, postgres: PostgresServer) -> None:
+    engine = Engine(postgres_url_factory())
+    engine.execute("CREATE TABLE words (id INTEGER UNIQUE, word TEXT)")
+
+    def add(*ids: int, are_noted: bool) -> None:
+        with engine.batch.collect() if are_noted else contextlib.nullcontext():
+            for id_ in ids:
+                engine.write(ADD, id=id_, word="a")
+
+    def add_twice() -> None:
+        with pytest.raises(peewee.IntegrityError):
+            engine.atomic(lambda: add(4, 4, are_noted=True))
+
+    def stream() -> None:
+        assert [*engine.snapshot_stream(lambda: engine.stream(ALL, tuple))] == [(1,), (2,), (3,)]
+
+    engine.atomic(lambda: add(1, are_noted=False))
+    for work, frame, work_count, fetches in (
+        (lambda: engine.atomic(lambda: None), 0, 0, 0),
+        (lambda: engine.snapshot(lambda: None), 0, 0, 0),
+        (lambda: engine.snapshot(lambda: engine.rows("SELECT 1")), 1, 1, 0),
+        (lambda: engine.atomic(lambda: add(2, 3, are_noted=True)), 0, 1, 0),
+        (lambda: engine.atomic(lambda: engine.execute("UPDATE words SET word = 'b'")), 1, 1, 0),
+        (add_twice, 0, 2, 0),  # ROLLBACK
+        (stream, 1, 3, 2),  # the settings, DECLARE and CLOSE
+    ):
+        with engine.connection(), statements_of(postgres) as counted:
+            work()
+        assert (counted.frame, counted.work, counted.fetches) == (frame, work_count, fetches)
+    assert engine.rows("SELECT id FROM words") == [(1,), (2,), (3,)]
+    engine.close()
+
+
 def test_an_error_that_is_ours_is_raised_as_it_is(postgres_url_factory: UrlFactory) -> None:
     engine = Engine(postgres_url_factory())
     engine.ping()
@@ -198,12 +288,6 @@ def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factor
     with engine.connection():
         assert engine.rows("SELECT COUNT(*) FROM pg_prepared_statements") == [(0,)]
     engine.close()
-
-
-WORDS = Table("words", ["id", "word"])
-ADD = Compiled(lambda p: WORDS.insert({WORDS.id: p.id, WORDS.word: p.word}), prepare=True)
-NUMBER = Compiled(lambda p: WORDS.select(fn.COUNT(WORDS.id) + 0).where(any_of(WORDS.id, p.ids)), prepare=True)
-PREPARED = "SELECT COUNT(*) FROM pg_prepared_statements"
 
 
 def test_what_a_transaction_does_is_prepared(postgres_url_factory: UrlFactory) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from limes.placement.objects import allocation_write
+from limes.placement.objects import allocation_write, quota
 from limes.placement.objects.allocation import Claim, Ownership
 from tests.placement.world import World, uuid_of
 
@@ -47,7 +47,15 @@ def test_a_first_limit_counts_what_is_just_being_written(world: World) -> None:
 
         world.engine.atomic(work)
 
-    with ThreadPoolExecutor(3) as pool:
+    all_read = threading.Barrier(4)
+
+    def read_limits() -> None:
+        """What is prepared when it has to wait reads an older state than what is prepared just then."""
+        world.engine.atomic(lambda: (quota.lock(world.engine, {"other"}), all_read.wait(PATIENCE)))
+
+    with ThreadPoolExecutor(4) as pool:
+        for reader in [pool.submit(read_limits) for _ in range(4)]:
+            reader.result()
         slow = pool.submit(slow_writer)
         assert written.wait(PATIENCE)
         limiting = pool.submit(world.call, "PUT", Q, {"quotas": {"VCPU": {"limit": 6}}})

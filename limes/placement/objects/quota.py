@@ -18,6 +18,8 @@ from limes.placement.models import Allocation, Consumer, ProjectQuota, ResourceC
 
 Limits = dict[tuple[str, str], int]
 """By project id and class name."""
+# SQL text: peewee has no words for locking a table
+_LOCK_TABLE = "LOCK TABLE placement_project_quotas IN {} MODE"
 
 
 @tuples(tuple[str, int | None], prepare=True)
@@ -69,8 +71,7 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
 def _wait_for_writers(engine: Engine) -> None:
     """Waits until all who have read limits have committed, and makes others wait until this transaction ends."""
     if engine.dialect == "postgresql":  # on SQLite a writer is alone anyway
-        # SQL text: peewee has no words for locking a table
-        engine.execute("LOCK TABLE placement_project_quotas IN EXCLUSIVE MODE")
+        engine.execute(_LOCK_TABLE.format("EXCLUSIVE"))
 
 
 @writes
@@ -89,6 +90,9 @@ def _lock(project_ids: Collection[str]) -> Node:
 
 def lock(engine: Engine, project_ids: Collection[str]) -> Limits:
     """The limits of these projects, locked until the transaction ends. Unlimited classes are left out."""
+    if engine.dialect == "postgresql":
+        # a prepared statement that waits for the table itself does not see what was committed meanwhile
+        engine.batch.add(_LOCK_TABLE.format("ROW SHARE"), ())
     return {(project, name): limit for project, name, limit in _lock(engine, project_ids) if limit is not None}
 
 

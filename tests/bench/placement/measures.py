@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from limes.placement.search.model import Provider
-from tests.bench.client import Client, in_parallel, seconds_of
+from tests.bench.client import Client, Script, in_parallel, seconds_of
 from tests.bench.placement.clouds import AGGREGATES
 from tests.bench.placement.report import Report
 from tests.bench.placement.servers import Server
@@ -120,14 +120,21 @@ def consumers(report: Report, servers: Pair, providers: Sequence[Provider]) -> N
     report.ratio("project usages", *times, 5, 8)
 
 
+def gets(client: Client, paths: Sequence[str]) -> Script:
+    for request in [client.encode("GET", path) for path in paths]:
+        reply = yield request
+        assert reply[0] == 200, reply
+
+
 def parallel_reads(report: Report, servers: Pair, kind: str) -> None:
     """Four clients at once; the time of five requests each."""
 
-    def work(client: Client, number: int) -> None:
-        for _ in range(5):
-            client.get(f"{PLAIN}&limit=1000")
-
-    times = one_by_one(servers, 5, lambda server: in_parallel([server.client() for _ in range(4)], work))
+    requests = [f"{PLAIN}&limit=1000"] * 5
+    times = one_by_one(
+        servers,
+        5,
+        lambda server: in_parallel([server.client() for _ in range(4)], lambda client, _: gets(client, requests)),
+    )
     report.ratio(f"candidates, limit=1000, 4 clients, 20 requests, {kind}", *times, 15, 40)
 
 
@@ -140,9 +147,8 @@ def throughput(report: Report, servers: Pair, workers: int, providers: Sequence[
     small += [f"/allocations/{uuid.UUID(int=1)}", "/usages?project_id=project"]
     for name, paths, steps in (("small reads", small, 48), ("mixed reads", [f"{PLAIN}&limit=50", *small[1:]], 16)):
 
-        def work(client: Client, number: int, paths: list[str] = paths, steps: int = steps) -> None:
-            for step in range(steps):
-                client.get(paths[(number + step) % len(paths)])
+        def work(client: Client, number: int, paths: list[str] = paths, steps: int = steps) -> Script:
+            return gets(client, [paths[(number + step) % len(paths)] for step in range(steps)])
 
         # from 1.38 upstream fails on PostgreSQL
         times = one_by_one(servers, 5, lambda server: in_parallel([server.client(37) for _ in range(16)], work))
@@ -197,15 +203,12 @@ def _storm(report: Report, servers: Pair, providers: Sequence[Provider], where: 
     refused = {server.name: itertools.count() for server in servers}
 
     def seconds(server: Server) -> float:
-        def work(client: Client, number: int) -> None:
-            for step in range(8):
-                target = providers[(number + 16 * step) % len(providers)]
-                path = f"/allocations/{uuid.uuid4()}"
-                while True:
-                    status, data = client("PUT", path, allocation(target))
-                    if status == 204:
-                        break
-                    assert status == 409, data
+        def work(client: Client, number: int) -> Script:
+            targets = [providers[(number + 16 * step) % len(providers)] for step in range(8)]
+            requests = [client.encode("PUT", f"/allocations/{uuid.uuid4()}", allocation(each)) for each in targets]
+            for request in requests:
+                while (reply := (yield request))[0] != 204:
+                    assert reply[0] == 409, reply
                     next(refused[server.name])
 
         return in_parallel([server.client() for _ in range(16)], work)
