@@ -245,14 +245,13 @@ class PostgresqlPool(PooledPostgresqlDatabase):
             raise NotReplicated("the commit was not confirmed by a standby in time")
 
     def rollback(self) -> None:
-        if self._must_end():
+        if not self.is_closed() and self._must_end():
             super().rollback()
 
     def _must_end(self) -> bool:
         """Whether the transaction is open on the server: not if it has not begun there, or has ended already."""
         begin, self._thread.begin = self._thread.begin, None
-        is_open = begin is None and not self.is_closed()
-        return is_open and self.held.get_transaction_status() != TRANSACTION_STATUS_IDLE
+        return begin is None and self.held.get_transaction_status() != TRANSACTION_STATUS_IDLE
 
     @contextlib.contextmanager
     def read_only(self, *, is_sent: bool = False) -> Iterator[None]:
