@@ -17,10 +17,8 @@ import contextlib
 import heapq
 import logging
 import re
-import select
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -188,7 +186,6 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self.pooler = pooler
         self.behind_pooler = pooler == "transaction"
         """Whether connections are not sessions of PostgreSQL, as far as we know now. Once true, it stays."""
-        self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
         self._distrusted_at = float("-inf")
         self._thread = _Thread()
         super().__init__(*args, **kwargs)
@@ -199,8 +196,8 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self._settings_query = self.get_sql_context().sql(settings.as_query()).query()
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        begin, self._thread.begin = self._thread.begin, None
-        run = super().execute_sql
+        run, begin = super().execute_sql, self._thread.begin
+        self._thread.begin = None
 
         def statement() -> Any:
             first, values = begin, params or ()
@@ -248,14 +245,13 @@ class PostgresqlPool(PooledPostgresqlDatabase):
             raise NotReplicated("the commit was not confirmed by a standby in time")
 
     def rollback(self) -> None:
-        if self._must_end():
+        if not self.is_closed() and self._must_end():
             super().rollback()
 
     def _must_end(self) -> bool:
         """Whether the transaction is open on the server: not if it has not begun there, or has ended already."""
         begin, self._thread.begin = self._thread.begin, None
-        is_open = begin is None and not self.is_closed()
-        return is_open and self.held.get_transaction_status() != TRANSACTION_STATUS_IDLE
+        return begin is None and self.held.get_transaction_status() != TRANSACTION_STATUS_IDLE
 
     @contextlib.contextmanager
     def read_only(self, *, is_sent: bool = False) -> Iterator[None]:
@@ -328,9 +324,8 @@ class PostgresqlPool(PooledPostgresqlDatabase):
                     self._in_use[self.conn_key(place.connection)] = PoolConnection(now, place.connection, now)
 
     def _is_closed(self, conn: Any) -> bool:
-        given_back = self._given_back.get(conn, float("-inf"))
-        trusted = given_back > max(self._distrusted_at, time.monotonic() - TRUSTED_SECONDS)
-        if not trusted or conn.closed or _has_something_to_read(conn):
+        trusted = conn.given_back_at > max(self._distrusted_at, time.monotonic() - TRUSTED_SECONDS)
+        if not trusted or conn.closed or conn.has_input():
             self._thread.unproven = None
             return bool(super()._is_closed(conn))
         self._thread.unproven = conn
@@ -339,11 +334,5 @@ class PostgresqlPool(PooledPostgresqlDatabase):
     def _can_reuse(self, conn: Any) -> bool:
         reusable = bool(super()._can_reuse(conn))
         if reusable:
-            self._given_back[conn] = time.monotonic()
+            conn.given_back_at = time.monotonic()
         return reusable
-
-
-def _has_something_to_read(conn: Any) -> bool:
-    poll = select.poll()
-    poll.register(conn.fileno(), select.POLLIN)
-    return bool(poll.poll(0))

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -85,20 +84,20 @@ class PreparedStatements:
 
     def __init__(self, db: PostgresqlPool) -> None:
         self._db = db
-        self._prepared: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
-        self._refused: weakref.WeakSet[Any] = weakref.WeakSet()
         self._failures = 0
 
     def is_ready_for(self, prepared: Prepared) -> bool:
         """Prepares it on this thread's connection, unless that has been done. Returns False if it cannot be used."""
         connection = self._db.held
-        known = self._prepared.setdefault(connection, set())
-        if prepared.name in known:
+        if connection.prepared is None:
+            connection.prepared = set()
+        elif prepared.name in connection.prepared:
             return True
-        if self._failures >= _ENOUGH or connection in self._refused:
+        if self._failures >= _ENOUGH or connection.refuses_prepared:
             return False
         self._db.execute_sql(prepared.text)
-        self._prepared.setdefault(self._db.held, set()).add(prepared.name)  # it may be another one by now
+        connection = self._db.held  # it may be another one by now
+        connection.prepared = {prepared.name, *(connection.prepared or ())}
         return True
 
     def note_refusal(self, error: BaseException) -> bool:
@@ -106,9 +105,10 @@ class PreparedStatements:
         cause = getattr(error, "orig", None) or error
         if classify(error) is not Failure.UNPREPARED:
             return False
-        if self._prepared.pop(self._db.held, None) is None:
-            return True  # prepared on a connection that was lost, for which this one stands in
-        self._refused.add(self._db.held)
+        connection = self._db.held
+        if connection.prepared is None:
+            return True  # it stands in for another one, which was lost
+        connection.prepared, connection.refuses_prepared = None, True
         self._failures += 1
         if self._failures == _ENOUGH:
             log.warning("prepared statements do not work here, so none are used any more: %s", str(cause).strip())

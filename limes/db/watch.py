@@ -50,7 +50,21 @@ class WatchedConnection(psycopg2.extensions.connection):
     answered_at = 0.0
     is_unlimited = False
     """Whether its statements may take any time, as long as the server is there."""
+    given_back_at = float("-inf")
+    """When the pool got it back."""
+    refuses_prepared = False
+    """Whether what was prepared on it was not there any more, or not as it was."""
+    prepared: set[str] | None = None
+    """Names of statements that were prepared on it; None as long as none was to be."""
     _socket: int | None = None
+    _input: "select.poll | None" = None
+
+    def has_input(self) -> bool:
+        """Whether there is something to read, as when the server has closed it."""
+        if self._input is None:
+            self._input = select.poll()
+            self._input.register(self.fileno(), select.POLLIN)
+        return bool(self._input.poll(0))
 
     def watch(self) -> None:
         """Makes `cut` work, from any thread: the socket's second number is ours alone, so it is never another's."""

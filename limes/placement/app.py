@@ -35,9 +35,8 @@ class CorsMiddleware:
         self._settings = settings
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        origin = req.get_header("Origin")
         allowed = self._settings.allowed_origin
-        if not allowed or origin is None:
+        if not allowed or (origin := req.get_header("Origin")) is None:
             return
         resp.append_header("vary", "Origin")
         known = origin in allowed or "*" in allowed

@@ -10,7 +10,7 @@ import psycopg2
 import pytest
 from peewee import Table, fn
 
-from limes.db import pool
+from limes.db import pool, watch
 from limes.db.compiled import Compiled, any_of
 from limes.db.engine import Engine
 from limes.kernel.errors import Unavailable
@@ -119,7 +119,7 @@ def test_a_connection_that_lay_idle_is_asked_and_replaced(
     postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "TRUSTED_SECONDS", 0.0)
-    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    monkeypatch.setattr(watch.WatchedConnection, "has_input", lambda conn: False)
     url = postgres_url_factory()
     engine = Engine(url)
     engine.execute("CREATE TABLE counters (value INTEGER)")
@@ -136,7 +136,7 @@ def test_a_cut_connection_is_replaced(
     engine = Engine(url)
     engine.execute("CREATE TABLE counters (value INTEGER)")
     if not seen:
-        monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+        monkeypatch.setattr(watch.WatchedConnection, "has_input", lambda conn: False)
     end_all_connections(url)
     assert engine.rows("SELECT 1") == [(1,)]
     end_all_connections(url)
@@ -155,7 +155,7 @@ def test_what_may_have_happened_is_not_done_again(
     url = postgres_url_factory()
     engine = Engine(url)
     engine.execute("CREATE TABLE counters (value INTEGER)")
-    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    monkeypatch.setattr(watch.WatchedConnection, "has_input", lambda conn: False)
     end_all_connections(url)
     with pytest.raises(Unavailable):
         engine.execute("INSERT INTO counters VALUES (1)")
@@ -179,7 +179,7 @@ def test_a_transaction_that_has_not_begun_begins_elsewhere(
     url = postgres_url_factory()
     engine = Engine(url)
     engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
-    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    monkeypatch.setattr(watch.WatchedConnection, "has_input", lambda conn: False)
     done = []
 
     def add(id_: int) -> None:
@@ -209,7 +209,7 @@ def test_what_may_be_committed_is_not_done_again(
             engine.write(ADD, id=id_, word="a")
 
     engine.atomic(lambda: add(1))
-    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    monkeypatch.setattr(watch.WatchedConnection, "has_input", lambda conn: False)
     end_all_connections(url)
     with pytest.raises(Unavailable):
         engine.atomic(lambda: add(2))

@@ -73,6 +73,10 @@ def flat_10000(report: Report, servers: tuple[Server, Server], providers: list[P
     report.most("memory of a worker, 10,000 flat", servers[1].worker_memory(), 400, "MiB")
 
 
+def flat_5000(report: Report, servers: tuple[Server, Server], providers: list[Provider]) -> None:
+    measures.provider_list(report, servers, "5,000 flat")
+
+
 def wide_50(report: Report, servers: tuple[Server, Server], providers: list[Provider]) -> None:
     measures.wide_trees(report, servers[1])
 
@@ -103,6 +107,7 @@ def main() -> int:
         on_cloud(report, postgres, venv, folder / "flat", flat(1000), with_shape("1000", flat_1000))
         on_cloud(report, postgres, venv, folder / "one", flat(1000), one_worker, workers=1)
         on_cloud(report, postgres, venv, folder / "nested", nested(1000), nested_1000)
+        on_cloud(report, postgres, venv, folder / "middle", flat(5000), flat_5000)
         on_cloud(report, postgres, venv, folder / "wide", wide(50), wide_50)
         if "--quick" not in sys.argv:
             on_cloud(report, postgres, venv, folder / "large", flat(10_000), with_shape("10,000", flat_10000))

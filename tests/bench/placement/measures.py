@@ -84,6 +84,11 @@ def reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider
             report.note(f"bytes: upstream {sizes[0]}, ours {sizes[1]}")
 
 
+def provider_list(report: Report, servers: Pair, kind: str) -> None:
+    times = in_turn(servers, lambda client: client.get("/resource_providers"))
+    report.ratio(f"provider list, {kind}", *times, 12, 20)
+
+
 def _with_disk(path: str, size: int) -> str:
     return path.replace("DISK_GB:10", f"DISK_GB:{size}")
 
