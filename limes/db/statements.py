@@ -26,6 +26,8 @@ class Batch(threading.local):
         self._write = write
         self._joins = joins
         self._statements: list[tuple[str, Sequence[Any]]] = []
+        self._noted_before = 0
+        """How many of them do not belong to the present block."""
 
     def add(self, text: str, values: Sequence[Any]) -> None:
         self._statements.append((text, values))
@@ -35,11 +37,11 @@ class Batch(threading.local):
         """Within the block, `Engine.write` only notes what to write, and returns 0. It is written in this order, in one
         round trip with the next statement after it, or with the COMMIT. To be used inside `Engine.atomic`."""
         assert not self.is_open, "blocks are not nested"
-        self.is_open = True
+        self.is_open, self._noted_before = True, len(self._statements)
         try:
             yield
         except BaseException:
-            self._statements = []
+            del self._statements[self._noted_before :]
             raise
         finally:
             self.is_open = False
@@ -64,7 +66,7 @@ class Batch(threading.local):
         """Returns a statement that comes after what was noted, with that before it; or else writes that now."""
         if not self._statements:
             return text, values
-        statements, self._statements = self._statements, []
+        statements, self._statements, self._noted_before = self._statements, [], 0
         if self._joins:
             statements.append((text, values))
             return ";\n".join(text for text, _ in statements), [value for _, values in statements for value in values]

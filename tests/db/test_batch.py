@@ -63,6 +63,36 @@ def test_what_was_noted_when_the_block_failed_is_never_written(jobs: Engine) -> 
     assert jobs.column(_NAMES) == ["second"]
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_what_was_noted_before_that_block_is_written(jobs: Engine, reads: bool) -> None:
+    def fail() -> None:
+        with jobs.batch.collect():
+            jobs.write(_ADD, name="second", at=1.0)
+            if reads:
+                jobs.column(_NAMES)
+            jobs.write(_ADD, name="third", at=2.0)
+            raise RuntimeError
+
+    def work() -> None:
+        add_together(jobs, "first")
+        with pytest.raises(RuntimeError):
+            fail()
+
+    jobs.atomic(work)
+    assert jobs.column(_NAMES) == (["first", "second"] if reads else ["first"])
+
+
+def test_what_was_noted_is_not_written_if_the_transaction_fails(jobs: Engine) -> None:
+    def work() -> None:
+        add_together(jobs, "first")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        jobs.atomic(work)
+    jobs.atomic(lambda: add_together(jobs, "second"))
+    assert jobs.column(_NAMES) == ["second"]
+
+
 def test_what_was_noted_is_sent_with_a_read(jobs: Engine) -> None:
     def work() -> None:
         with jobs.batch.collect():
