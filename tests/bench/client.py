@@ -11,7 +11,7 @@ from typing import Any
 Reply = tuple[int, bytes]
 """Status and body."""
 Script = Generator[bytes, Reply, None]
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 18
 _LENGTH = re.compile(rb"(?i)\r\nContent-Length: *(\d+)")
 _CHUNKED = re.compile(rb"(?i)\r\nTransfer-Encoding: *chunked")
 _CLOSE = re.compile(rb"(?i)\r\nConnection: *close")
@@ -107,12 +107,12 @@ class _Answer:
             length = _LENGTH.search(head)
             if length or not _CHUNKED.search(head):
                 self._missing = int(length[1]) if length else 0
-        if self._missing is None:
-            self._parts = [b"".join([*self._parts, data])]
-            return (self._status, b"".join(_chunks(self._parts[0]))) if self._parts[0].endswith(_LAST_CHUNK) else None
         self._parts.append(data)
-        self._missing -= len(data)
-        return None if self._missing > 0 else (self._status, b"".join(self._parts))
+        if self._missing is not None:
+            self._missing -= len(data)
+            return None if self._missing > 0 else (self._status, b"".join(self._parts))
+        end = data if len(data) >= len(_LAST_CHUNK) else b"".join(self._parts)
+        return (self._status, b"".join(_chunks(b"".join(self._parts)))) if end.endswith(_LAST_CHUNK) else None
 
 
 def _chunks(data: bytes) -> Iterator[bytes]:
