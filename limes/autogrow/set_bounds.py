@@ -26,7 +26,8 @@ from limes.quota.change_log import scope_of
 from limes.quota.changes import QuotaOutcome, project_tag, read_amount, without_quota
 from limes.quota.hierarchy import QUOTA_IS_SET, Bounding, Refusal, conflict, invalid_value
 from limes.quota.queries import SetByPeople, lock_project
-from limes.usage.project_sums import Among, committed_sums, project_azs
+from limes.usage.project_figures import project_azs
+from limes.usage.project_sums import Among, committed_sums
 
 
 @dataclass(frozen=True, slots=True)

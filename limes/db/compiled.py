@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import peewee
+from peewee import Cast, fn
 
 if TYPE_CHECKING:
     Select = peewee.ModelSelect[Any]
@@ -204,17 +205,36 @@ class _Quotient(peewee.ColumnBase):
 
 
 class _JSONList(peewee.ColumnBase):
+    def __init__(self, *columns: peewee.Node, where: peewee.Node | None = None) -> None:
+        self._columns = columns
+        self._where = where
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        is_sqlite = ctx.state.dialect == "sqlite"
+        of_row = fn.JSON_ARRAY if is_sqlite else fn.JSON_BUILD_ARRAY
+        ctx.literal("JSON_GROUP_ARRAY(" if is_sqlite else "JSON_AGG(")
+        ctx.sql(of_row(*self._columns) if len(self._columns) > 1 else self._columns[0]).literal(")")
+        if self._where is not None:
+            ctx.literal(" FILTER (WHERE ").sql(self._where).literal(")")
+        return ctx if is_sqlite else ctx.literal("::TEXT")
+
+
+class _TextList(peewee.ColumnBase):
     def __init__(self, column: peewee.Node) -> None:
         self._column = column
 
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
-        before, after = ("JSON_GROUP_ARRAY(", ")") if ctx.state.dialect == "sqlite" else ("JSON_AGG(", ")::TEXT")
-        ctx.literal(before).sql(self._column).literal(after)
+        concat = fn.GROUP_CONCAT if ctx.state.dialect == "sqlite" else fn.STRING_AGG
+        ctx.sql(concat(fn.COALESCE(Cast(self._column, "TEXT"), ""), ","))
         return ctx
 
 
 json_list = _JSONList
-"""The column's values in all rows of a group, as JSON. Columns of one group have the same order."""
+"""The column's values in all rows of a group, as JSON. Columns of one group have the same order. Of several columns, a
+list for each row. With `where`, of such rows only; NULL, or an empty list, if there are none. SQLite writes times with
+15 digits at most."""
+text_list = _TextList
+"""Likewise of numbers, as text with commas between them, and nothing for NULL: to read it costs least."""
 quotient = _Quotient
 """The quotient of two amounts that are not negative, rounded down."""
 any_of = _AnyOf

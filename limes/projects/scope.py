@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from limes.backends.calls import no_report
@@ -9,7 +10,7 @@ from limes.catalog.catalog import Ref, Selection
 from limes.catalog.queries import resource_ids
 from limes.db.compiled import Select
 from limes.db.engine import Engine
-from limes.db.query import Build, P, Query, T, made
+from limes.db.query import Build, P, Query, R, made
 from limes.kernel.errors import NotFound, NotReady
 from limes.kernel.units import Unit
 from limes.projects import models, queries
@@ -93,9 +94,10 @@ class PlacedRow(NamedTuple):
 PLACE = (models.Project.uuid, models.Project.name, models.Domain.uuid, models.Domain.name)
 
 
-def placed(kind: Callable[..., T], *others: Any, **options: Any) -> Callable[[Build[P]], Query[P, list[T]]]:
+def placed(kind: type[R], *others: Any, **options: Any) -> Callable[[Build[P]], Query[P, list[R]]]:
     """As `rows`, for rows that begin with a `PlacedRow`: the columns are `PLACE` and others of these types."""
-    return made(lambda *row: kind(PlacedRow(*row[:4]), *row[4:]), *[str] * 4, *others, **options)
+    of_place, of_kind = partial(tuple.__new__, PlacedRow), partial(tuple.__new__, kind)  # a third of the time of calls
+    return made(lambda *row: of_kind((of_place(row[:4]), *row[4:])), *[str] * 4, *others, **options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from limes.reports import (
     resources,
 )
 from limes.reports import project_answers as answers
+from limes.reports.project_renderer import ProjectRenderer
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, dump_items, dump_part, prefers_csv, write_csv_row
 
@@ -92,10 +93,6 @@ def list_context(call: Call) -> resources.RenderContext:
     return context
 
 
-_PROJECTS_A_PART = 20
-"""Of a body that is streamed: enough that sending a part is worth it."""
-
-
 def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
     page, context = call.page(), list_context(call)
@@ -120,12 +117,11 @@ def show_domain(call: Call) -> Answer:
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
     context, selection, page = list_context(call), call.selection(), call.page()
-    reports = projects.report_projects_of_domain(
+    report = projects.report_projects_of_domain(
         call.limes, call.params["domain_id"], _details(context, selection), page, _wanted_labels(call)
     )
-    renderer = answers.ProjectRenderer(context, selection)
-    parts = dump_items(renderer.render(report) for report in reports)
-    links = call.next_page(page, [report.project.uuid for report in reports])
+    parts = dump_items(ProjectRenderer(context, selection).render(report))
+    links = call.next_page(page, report.uuids)
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
     return Answer(data=b"".join([b'{"projects":[\n', *parts, b"\n]", tail, b"}\n"]))
 
@@ -143,12 +139,12 @@ def _wanted_labels(call: Call) -> set[labels.Wanted]:
 def list_all(call: Call) -> Answer:
     """Lists the projects of all domains, one a line while they are read, or a page of them."""
     context, selection, page = list_context(call), call.selection(), call.page()
-    renderer, details = answers.ProjectRenderer(context, selection), _details(context, selection)
+    renderer, details = ProjectRenderer(context, selection), _details(context, selection)
     if page is None:
         return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))
-    reports = projects.report_page_of_projects(call.limes, details, page)
-    documents = [renderer.render_with_domain(report) for report in reports]
-    links = call.next_page(page, [report.project.uuid for report in reports])
+    report = projects.report_page_of_projects(call.limes, details, page)
+    documents = list(renderer.render_with_domain(report))
+    links = call.next_page(page, report.uuids)
     return Answer(document=answers.AllProjectsAnswer(projects=documents, projects_links=links))
 
 
@@ -156,19 +152,13 @@ def _details(context: resources.RenderContext, selection: Selection) -> projects
     return projects.ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
 
 
-def _parts(renderer: answers.ProjectRenderer, reports: Generator[projects.ProjectReport]) -> Generator[bytes]:
-    try:
-        lines = [b'{"projects":[']
-        separator = b"\n"
+def _parts(renderer: ProjectRenderer, reports: Generator[projects.ProjectsReport]) -> Generator[bytes]:
+    with closing(reports):
+        head, separator = b'{"projects":[', b"\n"
         for report in reports:
-            lines += [separator, dump_part(renderer.render_with_domain(report))]
-            separator = b",\n"
-            if len(lines) > 2 * _PROJECTS_A_PART:
-                yield b"".join(lines)
-                lines = []
-        yield b"".join([*lines, b"\n]}\n"])
-    finally:
-        reports.close()
+            yield b"".join([head, separator, *dump_items(renderer.render_with_domain(report), 1)])
+            head, separator = b"", b",\n"
+        yield head + b"\n]}\n"
 
 
 def show_project(call: Call) -> Answer:
@@ -177,9 +167,9 @@ def show_project(call: Call) -> Answer:
     report = projects.report_project(
         call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
     )
-    renderer = answers.ProjectRenderer(context, selection)
+    renderer = ProjectRenderer(context, selection)
     return preconditions.answer_tagged(
-        call.req, report.tag, lambda: answers.ProjectAnswer(project=renderer.render(report))
+        call.req, report.tag, lambda: answers.ProjectAnswer(project=next(renderer.render(report)))
     )
 
 

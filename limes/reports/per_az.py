@@ -14,7 +14,7 @@ from limes.catalog.queries import AZCapacityRow
 from limes.kernel.units import effective_capacity
 from limes.kernel.validation.shape import Amount, Shape
 from limes.reports import cluster, resources
-from limes.usage.project_sums import ProjectAZRow
+from limes.usage.project_figures import ProjectAZRow
 from limes.web.encoding import MAX_SHOWN
 
 QuotaByAZ = Annotated[int, Field(ge=0, description="Where quota grows by itself")]

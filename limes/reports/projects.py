@@ -1,7 +1,7 @@
 """Quota and usage of projects: of one, of a domain's, and of all."""
 
 import math
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,14 +16,15 @@ from limes.db.transactions import snapshot
 from limes.labels import labels, rules
 from limes.projects import queries as projects
 from limes.projects import scope
-from limes.projects.queries import ProjectRow, these
+from limes.projects.queries import ProjectRow, Scrapes, these
 from limes.quota import changes
 from limes.quota import temporary_queries as temporary_quotas
-from limes.quota.queries import Bounds
+from limes.quota.queries import Bounds, ProjectResourceRow
 from limes.quota.temporary import TemporaryQuota
 from limes.reports.cluster import AZBreakdown, read_commitments
-from limes.usage import project_sums
-from limes.usage import project_sums as queries
+from limes.usage import project_figures as queries
+from limes.usage.project_figures import ProjectFigures
+from limes.usage.project_sums import Among
 
 CHUNK = 200
 """Projects that `stream` reads, and holds in memory, at a time."""
@@ -47,24 +48,36 @@ class GrowingQuota:
     by_az: dict[str, int] = field(default_factory=dict)
 
 
-class ProjectReport(Struct):
-    """The figures of one project. A service that was never scraped has no time and no resources."""
+class ProjectsReport(Struct):
+    """The figures of some projects, by their ids. What only some have is by project and resource."""
 
-    project: ProjectRow
-    resources: dict[Ref, queries.ResourceFigures] = {}
-    scraped_at: dict[str, float | None] = {}
-    failing_since: dict[str, float] = {}
-    """Services whose scrapes fail."""
-    azs: dict[Ref, list[queries.ProjectAZRow]] = {}
+    projects: dict[int, ProjectRow]
+    """In the order of their UUIDs."""
+    refs: dict[int, Ref] = {}
+    """The resources that are shown, by their ids."""
+    figures: ProjectFigures = ProjectFigures({}, {})
+    scrapes: dict[str, Scrapes] = {}
+    """By type of service. One that was never scraped has no time and no resources."""
+    azs: dict[tuple[int, Ref], list[queries.ProjectAZRow]] = {}
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
-    committed: AZBreakdown = {}
+    committed: dict[int, AZBreakdown] = {}
     """Only filled if asked for."""
-    growing: dict[Ref, GrowingQuota] = {}
+    growing: dict[tuple[int, Ref], GrowingQuota] = {}
     """Of what grows by itself. There, `azs` are filled even if not asked for."""
-    temporary: dict[Ref, TemporaryQuota] = {}
+    temporary: dict[tuple[int, Ref], TemporaryQuota] = {}
     """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.quota.rules`). Only in the report of a single project."""
+
+    @property
+    def special(self) -> set[int]:
+        """Projects with quotas that others have not: some end by themselves, or may be exceeded."""
+        temporary = {project_id for project_id, _ in self.temporary}
+        return temporary.union(project.id for project in self.projects.values() if project.has_bursting)
+
+    @property
+    def uuids(self) -> list[str]:
+        return [project.uuid for project in self.projects.values()]
 
 
 @snapshot
@@ -74,52 +87,51 @@ def report_projects_of_domain(
     details: ProjectDetails,
     page: Page | None = None,
     wanted: Collection[rules.Wanted] = (),
-) -> list[ProjectReport]:
-    """Returns all projects of a domain that have these labels, or a page of them, in the order of their UUIDs. Raises
-    `NotFound`."""
+) -> ProjectsReport:
+    """Returns all projects of a domain that have these labels, or a page of them. Raises `NotFound`."""
     if wanted:
         rows = labels.projects_with(limes.engine, domain_uuid, wanted, *(page or ()))
     else:
         rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
     if not rows:
         scope.find_domain(limes.engine, domain_uuid)
-        return []
+        return ProjectsReport({})
     return _read(limes, rows, details, rows[0].domain_id, [row.id for row in rows] if wanted or page else None)
 
 
-def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> list[ProjectReport]:
-    """Returns one page of the projects of all domains, in the order of their UUIDs."""
+def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:
+    """Returns one page of the projects of all domains."""
     return limes.engine.snapshot(lambda: _page(limes, details, page))
 
 
-def stream_projects(limes: Limes, details: ProjectDetails) -> Generator[ProjectReport, None, None]:
+def stream_projects(limes: Limes, details: ProjectDetails) -> Generator[ProjectsReport, None, None]:
     """Yields the projects of all domains, in the order of their UUIDs. See `Engine.snapshot_stream`."""
 
-    def read() -> Iterator[ProjectReport]:
+    def read() -> Iterator[ProjectsReport]:
         page = Page(CHUNK)
-        while reports := _page(limes, details, page):
-            yield from reports
-            if len(reports) < CHUNK:
+        while uuids := (report := _page(limes, details, page)).uuids:
+            yield report
+            if len(uuids) < CHUNK:
                 return
-            page = Page(CHUNK, reports[-1].project.uuid)
+            page = Page(CHUNK, uuids[-1])
 
     return limes.engine.snapshot_stream(read)
 
 
-def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectReport:
+def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectsReport:
     """Returns one project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
     if not details.with_azs and not any(map(limes.catalog.autogrow, limes.catalog.refs())):
         report = _read_one(limes, domain_uuid, uuid, details.selection)
         if report is not None:
-            _add_outages(limes, [report], details.stale_before)
+            _add_outages(limes, report, details.stale_before)
             return report
 
-    def read() -> ProjectReport:
+    def read() -> ProjectsReport:
         project = scope.find_project(limes.engine, domain_uuid, uuid)
-        report = _read(limes, [project], details, project.domain_id, [project.id])[0]
+        report = _read(limes, [project], details, project.domain_id, [project.id])
         if details.selection.is_whole(limes.catalog):
-            quotas = {ref: quota for ref, (_, _, quota, *_) in report.resources.items()}
-            bounds = {ref: each.bounds for ref, each in report.growing.items()}
+            quotas = {report.refs[row.resource_id]: row.quota for row in report.figures.rows(project.id)}
+            bounds = {ref: each.bounds for (_, ref), each in report.growing.items()}
             report.tag = changes.tag_of_project(limes.catalog, quotas, bounds, project.has_bursting)
         else:
             report.tag = changes.project_tag(limes.engine, limes.catalog, project.id)
@@ -128,100 +140,94 @@ def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDe
     return limes.engine.snapshot(read)
 
 
-def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -> ProjectReport | None:
+def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -> ProjectsReport | None:
     """Returns one project without AZs in one round trip: this is what each page of a dashboard asks first. None if
     there is no such project. Not for clouds in which quota grows by itself."""
-    report: ProjectReport | None = None
+    rows = queries.project_services(limes.engine, domain_uuid, uuid)
+    if not rows:
+        return None
+    project = rows[0].project
+    report = ProjectsReport({project.id: project})
     refs = set(selection.refs)
     quotas: dict[Ref, int | None] = {}
-    for row in queries.project_services(limes.engine, domain_uuid, uuid):
-        report = report or ProjectReport(row.project)
-        if row.has_service and row.service_type in selection.services:
-            report.scraped_at[row.service_type] = row.scraped_at
-            if row.failing_since is not None:
-                report.failing_since[row.service_type] = row.failing_since
+    shown: list[ProjectResourceRow] = []
+    for row in rows:
+        if row.has_service and row.service_type in selection.services and row.service_type not in report.scrapes:
+            failing = {} if row.failing_since is None else {project.id: row.failing_since}
+            report.scrapes[row.service_type] = Scrapes({project.id: row.scraped_at}, failing)
         if row.resource is not None and row.resource_name is not None:
             ref = (row.service_type, row.resource_name)
             quotas[ref] = row.resource.quota
             if ref in refs:
-                report.resources[ref] = row.resource
+                shown.append(row.resource)
+                report.refs[row.resource.resource_id] = ref
                 if row.temporary is not None:
-                    report.temporary[ref] = row.temporary
-    if report is not None:
-        report.tag = changes.tag_of_project(limes.catalog, quotas, {}, report.project.has_bursting)
+                    report.temporary[project.id, ref] = row.temporary
+    report.figures = queries.figures_of(project.id, shown)
+    report.tag = changes.tag_of_project(limes.catalog, quotas, {}, project.has_bursting)
     return report
 
 
-def _page(limes: Limes, details: ProjectDetails, page: Page) -> list[ProjectReport]:
+def _page(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:
     rows = projects.projects_everywhere(limes.engine, page)
     return _read(limes, rows, details, 0, [row.id for row in rows])
 
 
 def _read(
     limes: Limes, rows: Sequence[ProjectRow], details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
-) -> list[ProjectReport]:
-    """Returns the reports of these projects, which are all of the domain or, with `project_ids`, of any."""
+) -> ProjectsReport:
+    """Returns the report of these projects, which are all of the domain or, with `project_ids`, of any."""
+    report = ProjectsReport({row.id: row for row in rows})
     if not rows:
-        return []
+        return report
     engine, whose = limes.engine, (domain_id, project_ids)
     types, ids = all_ids(engine)
     types = {id_: type_ for id_, type_ in types.items() if type_ in details.selection.services}
     refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
     growing = {id_: ref for id_, ref in refs.items() if limes.catalog.autogrow(ref)}
-    reports = {project.id: ProjectReport(project) for project in rows}
-    for project_id, service_id, scraped_at, failing_since in projects.project_scrapes(engine, list(types), *whose):
-        reports[project_id].scraped_at[types[service_id]] = scraped_at
-        if failing_since is not None:
-            reports[project_id].failing_since[types[service_id]] = failing_since
-    for row in queries.project_resources(engine, these(refs), *whose):
-        reports[row[0]].resources[refs[row[1]]] = row
+    scrapes = projects.project_scrapes(engine, list(types), *whose)
+    report.scrapes = {types[id_]: each for id_, each in scrapes.items()}
+    report.refs, report.figures = refs, queries.project_figures(engine, these(refs), *whose)
     # one query in a table of few rows
     for (project_id, resource_id), temporary in temporary_quotas.of_projects(engine, *whose).items():
-        if resource_id in refs and resource_id not in growing and project_id in reports:
-            reports[project_id].temporary[refs[resource_id]] = temporary
+        if resource_id in refs and resource_id not in growing and project_id in report.projects:
+            report.temporary[project_id, refs[resource_id]] = temporary
     # of what grows by itself, figures by AZ are always shown
     in_azs = queries.project_azs(engine, these(refs if details.with_azs else growing), *whose)
     for in_az in sorted(in_azs, key=lambda in_az: limes.catalog.az_order(in_az.az)):
-        reports[in_az.project_id].azs.setdefault(refs[in_az.resource_id], []).append(in_az)
+        report.azs.setdefault((in_az.project_id, refs[in_az.resource_id]), []).append(in_az)
     if growing:
-        _add_growing(engine, reports, growing, whose)
+        _add_growing(engine, report, growing, whose)
     if details.commitments_at is not None:
-        among = (
-            project_sums.Among("domain", [domain_id])
-            if project_ids is None
-            else project_sums.Among("project", project_ids)
-        )
-        breakdowns = read_commitments(engine, refs, details.commitments_at, "project", among)
-        for report in reports.values():
-            report.committed = breakdowns.get(report.project.id, {})
-    _add_outages(limes, reports.values(), details.stale_before)
-    return list(reports.values())
+        among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
+        report.committed = read_commitments(engine, refs, details.commitments_at, "project", among)
+    _add_outages(limes, report, details.stale_before)
+    return report
 
 
 def _add_growing(
-    engine: Engine, reports: dict[int, ProjectReport], refs: dict[int, Ref], whose: tuple[int, Sequence[int] | None]
+    engine: Engine, report: ProjectsReport, refs: dict[int, Ref], whose: tuple[int, Sequence[int] | None]
 ) -> None:
     """Adds quota by AZ, and what bounds it: two more queries."""
-    bounds = autogrow_bounds(engine, list(refs), *whose, lock=False)
-    for (project, resource), each in bounds.items():
+    for (project, resource), each in autogrow_bounds(engine, list(refs), *whose, lock=False).items():
         quota = GrowingQuota((each.max_quota, each.min_quota, bool(each.forbids_autogrowth)))
-        reports[project].growing[refs[resource]] = quota
+        report.growing[project, refs[resource]] = quota
     for (project, resource, az), amount in queries.project_az_quotas(engine, these(refs), *whose).items():
-        reports[project].growing[refs[resource]].by_az[az] = amount
+        report.growing[project, refs[resource]].by_az[az] = amount
 
 
-def _add_outages(limes: Limes, reports: Iterable[ProjectReport], stale_before: float) -> None:
+def _add_outages(limes: Limes, report: ProjectsReport, stale_before: float) -> None:
     """Adds since when a service fails everywhere, where figures are missing or too old although no scrape of the
     project has failed. One more query, and none while all is well."""
     doubtful = [
-        (report, type_)
-        for report in reports
-        for type_, scraped_at in report.scraped_at.items()
-        if type_ not in report.failing_since and (scraped_at is None or scraped_at < stale_before)
+        (type_, project_id)
+        for type_, (times, failing_since) in report.scrapes.items()
+        for project_id, time in times.items()
+        if (time is None or time < stale_before) and project_id not in failing_since
     ]
     if doubtful:
-        types = sorted({type_ for _, type_ in doubtful})
+        types = sorted({type_ for type_, _ in doubtful})
         outages = limes.engine.snapshot(lambda: projects.outages(limes.engine, types))
-        for report, type_ in doubtful:
+        for type_, project_id in doubtful:
             if type_ in outages:
-                report.failing_since[type_] = outages[type_]
+                report.scrapes[type_].failing_since[project_id] = outages[type_]

@@ -1,11 +1,11 @@
-"""Quota, usage and commitments as reports show them: of single projects, and summed up over those of a domain or of the
-cluster; by resource, and by AZ.
+"""Quota, usage and commitments as reports show them, summed up over the projects of a domain or of the cluster; by
+resource, and by AZ.
 
 A `key` is the id of the project or domain that a sum is about, and 0 for the cluster.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_type_hints
+from typing import Any, Literal, NamedTuple
 
 import peewee
 from peewee import JOIN, Case, Value, fn
@@ -16,112 +16,8 @@ from limes.catalog.models import Resource, Service
 from limes.commitments.commitment import Status
 from limes.commitments.models import Commitment
 from limes.db.compiled import Select, any_of
-from limes.db.query import Node, made, mapping, rows, tuples
-from limes.projects.models import Domain, Project, ProjectAZResource, ProjectResource, ProjectService
-from limes.projects.queries import FAILING_SINCE, PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
-from limes.quota import models, queries, temporary_queries
-from limes.quota.temporary import TemporaryQuota as Temporary
-
-
-class ProjectAZRow(NamedTuple):
-    project_id: int
-    resource_id: int
-    az: str
-    usage: int
-    physical_usage: int | None
-    subresources: str
-
-
-class ProjectServiceRow(NamedTuple):
-    """One service of a project, with one of its resources if it has any."""
-
-    project: ProjectRow
-    service_type: str
-    has_service: bool
-    """Whether the project has a row for the service yet."""
-    scraped_at: float | None
-    failing_since: float | None
-    resource_name: str | None
-    resource: queries.ProjectResourceRow | None
-    temporary: Temporary | None
-
-
-_COLUMNS = tuple(getattr(ProjectResource, name) for name in queries.ProjectResourceRow._fields)
-ResourceFigures = tuple[int, int, int | None, int | None, int, int | None, int | None]
-"""A `ProjectResourceRow` as the database gives it: names would take half as long again."""
-
-
-@tuples(tuple[int, int, int | None, int | None, int, int | None, int | None], skip_empty="resources")
-def project_resources(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Of these projects, or of all projects of a domain, in no particular order; likewise `project_azs`."""
-    row = ProjectResource
-    query = row.select(*_COLUMNS)
-    return rows_of_projects(query, row.resource, row.project, resources, domain_id, project_ids)
-
-
-@rows(ProjectAZRow, skip_empty="resources")
-def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    row = ProjectAZResource
-    query = row.select(*(getattr(row, name) for name in ProjectAZRow._fields))
-    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
-
-
-@mapping(tuple[int, int, str], int, skip_empty="resources")
-def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Quota by project, resource and AZ, where it grows by itself."""
-    row = ProjectAZQuota
-    query = row.select(row.project_id, row.resource_id, row.az, row.quota)
-    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
-
-
-_WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
-
-
-def _service_row(*row: Any) -> ProjectServiceRow:
-    service_type, has_service, scraped_at, failing_since, resource_name, *figures = row[_WIDTH:]
-    resource, temporary = figures[:_FIGURES], figures[_FIGURES:]
-    return ProjectServiceRow(
-        ProjectRow._make(row[:_WIDTH]),
-        service_type,
-        bool(has_service),
-        scraped_at,
-        failing_since,
-        resource_name,
-        None if resource[0] is None else queries.ProjectResourceRow._make(resource),
-        None if temporary[0] is None else temporary_queries.temporary_of(*temporary),
-    )
-
-
-_KINDS = (*get_type_hints(ProjectRow).values(), str, bool, float | None, float | None, str | None)
-
-
-@made(_service_row, *_KINDS, *[Any] * (_FIGURES + len(temporary_queries.TEMPORARY_COLUMNS)), prepare=True)
-def project_services(domain_uuid: str, uuid: str) -> Node:
-    """All services and resources of one project; nothing if that domain has no such project. A join with all services:
-    one statement, which is its own snapshot, reads everything."""
-    service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
-    resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
-    temporary = (models.TemporaryQuota.project == Project.id) & (models.TemporaryQuota.resource == Resource.id)
-    return (
-        Project.select(
-            *PROJECT_COLUMNS,
-            Service.type,
-            ProjectService.project.is_null(False),
-            ProjectService.scraped_at,
-            FAILING_SINCE,
-            Resource.name,
-            *_COLUMNS,
-            *temporary_queries.TEMPORARY_COLUMNS,
-        )
-        .join(Domain)
-        .join(Service, JOIN.CROSS)
-        .join(ProjectService, JOIN.LEFT_OUTER, on=service)
-        .join(Resource, JOIN.LEFT_OUTER, on=Resource.service == Service.id)
-        .join(ProjectResource, JOIN.LEFT_OUTER, on=resource)
-        .join(models.TemporaryQuota, JOIN.LEFT_OUTER, on=temporary)
-        .where(Project.uuid == uuid, Domain.uuid == domain_uuid)
-    )
-
+from limes.db.query import Node, mapping, rows
+from limes.projects.models import Project, ProjectAZResource, ProjectResource
 
 Level = Literal["project", "domain", "cluster"]
 

@@ -1,43 +1,99 @@
 """When a field of the reports is shown: what depends on configuration, scope, policy and other projects."""
 
+import json
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from limes.app.routes import RULES
 from limes.auth.policy import Policy
-from limes.catalog.catalog import BehaviorRule, select
-from limes.projects.queries import ProjectRow
-from limes.quota.queries import ProjectResourceRow
-from limes.reports.project_answers import ProjectRenderer
-from limes.reports.projects import ProjectReport
+from limes.catalog.catalog import BehaviorRule, Page, select
+from limes.quota.queries import project_quotas_by_resource
+from limes.reports.project_renderer import ProjectRenderer
+from limes.reports.projects import ProjectDetails, report_projects_of_domain
 from limes.reports.resources import RenderContext
-from limes.web.encoding import dump_part
-from tests.api.world import BERLIN, DRESDEN, FRANCE, World
+from limes.usage.project_figures import ProjectFigures
+from limes.web.encoding import dump_items
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World, insert
 from tests.commitments.commitments import NOW
 from tests.quota.quotas import DOMAIN, PROJECT, resources
+from tests.support.levels import few_of
 
 CLUSTER = "/v1/clusters/current"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
 
 
-@pytest.mark.parametrize("bursting", [False, True])
-def test_what_most_resources_have_is_written_as_all_else(make: Callable[..., World], *, bursting: bool) -> None:
-    """The renderer has a shorter way for a resource that has nothing but quota and usage."""
-    annotations = {"display_name": '100 % "sure"'}
-    world = make(behaviors=[BehaviorRule(resource="compute/.*", annotations=annotations)], burst_multiplier=0.5)
-    selection = select(world.limes.catalog, services=["compute"], resources=["cores"])
-    renderer = ProjectRenderer(RenderContext(world.limes.catalog, NOW), selection)
-    project = ProjectRow(1, "uuid", "berlin", "parent", bursting, 1, "uuid", "germany")
-    quotas, others = (None, 0, 7), (None, 0, 5)
-    ((_, (column,)),) = renderer._services
-    for quota, backend_quota, usage, physical_usage, maximum in product(quotas, (-1, *quotas), (0, 9), others, others):
-        row = ProjectResourceRow(1, 1, quota, backend_quota, usage, physical_usage, maximum)
-        report = ProjectReport(project, {("compute", "cores"): tuple(row)})
-        assert b"".join(renderer._resources(report, [column])) == dump_part(renderer._resource(report, column, row))
+QUOTAS, USAGES, OTHERS = (None, 0, 7, 2**62), (0, 9, 2**60), (None, None, 0, 5)
+
+
+def change_at_random(world: World, random: Random) -> None:
+    """Makes 40 more projects, and gives all what projects can have, or not."""
+    engine = world.engine
+    for number in range(40):
+        row = {"uuid": f"{random.random()}", "name": f'"%s" \u20ac {number} %', "parent_uuid": "", "domain_id": 1}
+        insert(engine, "projects", **row, has_bursting=random.random() < 0.3)
+    projects = [id_ for (id_,) in engine.rows("SELECT id FROM projects WHERE domain_id = 1")]
+    resources = [id_ for (id_,) in engine.rows("SELECT id FROM resources")]
+    engine.execute("DELETE FROM project_resources")
+    engine.execute("DELETE FROM project_services")
+    places = [*product(projects, resources)]
+    for project, resource in random.sample(places, len(places)):
+        quota = random.choice(QUOTAS)
+        backend_quota = quota if random.random() < 0.7 else random.choice((-1, *QUOTAS))
+        figures = {"quota": quota, "backend_quota": backend_quota, "usage": random.choice(USAGES)}
+        others = {name: random.choice(OTHERS) for name in ("physical_usage", "max_backend_quota")}
+        if random.random() < 0.2:
+            figures |= others
+        if random.random() < 0.9:
+            insert(engine, "project_resources", project_id=project, resource_id=resource, **figures)
+    for project, service in product(projects, (1, 2)):
+        times = {"scraped_at": random.choice((None, NOW - 10.5, NOW - 20, NOW - 20.5)), "checked_at": NOW - 5}
+        fine = {
+            "is_stale": False,
+            "scrape_error": random.choice(("", "", "down")),
+            "push_failures": 0,
+            "push_error": "",
+        }
+        if random.random() < 0.9:
+            row = {"project_id": project, "service_id": service, "next_scrape_at": NOW}
+            insert(engine, "project_services", **row, **times, **fine)
+
+
+@pytest.mark.sql
+@pytest.mark.parametrize("seed", few_of(range(12), 6))
+def test_what_most_projects_have_is_written_as_all_else(make: Callable[..., World], seed: int) -> None:
+    """Lists have a shorter way for projects, services and resources of which there is nothing special to say."""
+    random = Random(seed)
+    annotations = {"display_name": '100 % "sure" {}'}
+    rules = [BehaviorRule(resource="compute/.*", annotations=annotations, commitment_durations=("1 year",))]
+    if random.random() < 0.5:
+        rules.append(BehaviorRule(resource="compute/ram", scope="germany/berlin", max_burst_multiplier=0.1))
+    world = make(behaviors=rules, burst_multiplier=random.choice((0, 0.5)))
+    world.engine.atomic(lambda: change_at_random(world, random))
+    resource = random.choice((None, ["cores"], ["capacity", "cores"]))
+    selection = select(world.limes.catalog, resources=resource)
+    context = RenderContext(world.limes.catalog, NOW, stale_after=20)
+    details = ProjectDetails(selection, stale_before=context.stale_before)
+    page = random.choice((None, Page(20)))
+    report = report_projects_of_domain(world.limes, GERMANY, details, page)
+    for ids, *_ in report.figures.usual.values():  # so that few projects differ in what is where
+        assert ids.split(",") == sorted(ids.split(","), key=int)
+    short = b"".join(dump_items(ProjectRenderer(context, selection).render(report)))
+    rows = {id_: project_quotas_by_resource(world.engine, id_, list(report.refs)) for id_ in report.projects}
+    report.figures = ProjectFigures(report.figures.usual, rows)
+    renderer = ProjectRenderer(context, selection)
+    renderer._services = [
+        service._replace(start="", columns=[column._replace(start="") for column in service.columns])
+        for service in renderer._services
+    ]
+    assert short == b"".join(dump_items(renderer.render(report)))
+    found = json.loads(b"[" + short + b"]")
+    counted = [sum(len(service["resources"]) for service in project["services"]) for project in found]
+    assert counted == [len(of_project) for of_project in rows.values()]
 
 
 # -- configuration -----------------------------------------------------------------------------------------------------
