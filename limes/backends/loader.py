@@ -5,6 +5,7 @@ All problems of all entries are reported at once, each with its path in the conf
 """
 
 import contextlib
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -55,13 +56,18 @@ class Backends:
         return {service_type: breaker.state.value for service_type, breaker in self.breakers.items()}
 
 
+@functools.cache
+def _installed() -> tuple[EntryPoint, ...]:
+    """Searched for once, in the main process before it forks: this reads a file of each installed package."""
+    return tuple(entry_points(group=ENTRY_POINT_GROUP))
+
+
 class Plugins:
     """The installed plugins. Each is loaded when it is first needed."""
 
     def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
         """`points` stand for the entry points of what is installed."""
-        installed = entry_points(group=ENTRY_POINT_GROUP) if points is None else points
-        self._points = {point.name: point for point in installed}
+        self._points = {point.name: point for point in (_installed() if points is None else points)}
         self._loaded: dict[str, Plugin] = {}
 
     @property
