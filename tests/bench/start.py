@@ -177,6 +177,7 @@ def main() -> int:
     options = parser.parse_args()
     if (code := must_stop(POSTGRESQL)) is not None:
         return code
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed Limes is compiled
     states, table = [*(State(folder.absolute()) for folder in options.checkouts), State(ROOT)], Table()
     with postgres_server() as postgres, _upgraded(postgres, states) as urls:
         measures: dict[str, Callable[[State], object]] = {
