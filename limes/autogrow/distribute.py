@@ -199,11 +199,11 @@ def _step(ref: Ref, computed: Computation, figures: Figures, row: ProjectQuotaRo
 
 
 def _propose(computed: Computation) -> list[Proposal]:
-    proposals = []
+    proposals, figures, step = [], computed.figures, rules.Step.NEEDED
     for id_, demand in computed.demands.items():
-        old, new = _present(computed.figures, id_), capped(computed.allocations[id_].quotas)
-        needed = computed.allocations[id_].granted.get(rules.Step.NEEDED, {})
-        proposals.append(Proposal(id_, old, new, needed, _changed_at(computed.figures, id_), demand.bounds))
+        allocation = computed.allocations[id_]
+        new, needed = capped(allocation.quotas), allocation.granted.get(step, {})
+        proposals.append(Proposal(id_, _present(figures, id_), new, needed, _changed_at(figures, id_), demand.bounds))
     return proposals
 
 
@@ -234,13 +234,13 @@ def _update(
 
 
 def _present(figures: Figures, project_id: int) -> dict[str, int]:
-    return {az: each.quota for az, each in figures.quotas.get(project_id, {}).items() if each.quota}
+    return {az: quota for az, (quota, _) in figures.quotas.get(project_id, {}).items() if quota}
 
 
 def _changed_at(figures: Figures, project_id: int) -> float:
-    return max((each.changed_at for each in figures.quotas.get(project_id, {}).values()), default=SET_BY_PEOPLE)
+    return max([at for _, at in figures.quotas.get(project_id, {}).values()], default=SET_BY_PEOPLE)
 
 
 def _set_by_people(figures: Figures, project_id: int) -> bool:
     """Returns whether a project's quota is what people have set before it followed usage."""
-    return any(each.changed_at == SET_BY_PEOPLE for each in figures.quotas.get(project_id, {}).values())
+    return any([at == SET_BY_PEOPLE for _, at in figures.quotas.get(project_id, {}).values()])

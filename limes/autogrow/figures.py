@@ -130,7 +130,7 @@ def read_figures(
     usage = _usage(engine, resource, projects)
     recent: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for project, az, text in _changes(engine, resource, projects, now - retention) if retention else ():
-        recent[project][az] = recent_range(_parse(text), usage.get(project, {}).get(az, 0), now, retention)
+        recent[project][az] = recent_range(orjson.loads(text), usage.get(project, {}).get(az, 0), now, retention)
     quotas = _quotas(engine, resource, projects)
     return Figures(found, usage, recent, _committed(engine, resource, projects, now), quotas)
 

@@ -52,7 +52,7 @@ class Demand(NamedTuple):
     @property
     def needed(self) -> int:
         """Returns what the project gets whatever the capacity."""
-        return max(self.committed, self.usage)
+        return self.committed if self.committed > self.usage else self.usage  # `max` takes twice as long
 
 
 _NOTHING = Demand()
@@ -71,7 +71,7 @@ def demand_by_az(
         elsewhere = sum(amount for az, amount in usage.items() if az != ANY_AZ)
         committed = {**committed, ANY_AZ: max(0, committed[ANY_AZ] - elsewhere)}
     demands = {}
-    for az in {**usage, **recent, **committed}:
+    for az in {**usage, **recent, **committed} if recent or committed else usage:
         used, held = usage.get(az, 0), committed.get(az, 0)
         smallest, largest = recent.get(az, (used, used))
         demands[az] = Demand(used, smallest, largest, held) if largest or held else _NOTHING
@@ -101,13 +101,16 @@ class ProjectBounds:
     """Only what is needed is granted, and the minimum."""
 
 
+_NO_BOUNDS = ProjectBounds()
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectDemand:
     """A project with its demand by AZ. Projects are identified, and ordered, by `id`."""
 
     id: int
     azs: Mapping[str, Demand]
-    bounds: ProjectBounds = ProjectBounds()
+    bounds: ProjectBounds = _NO_BOUNDS
 
 
 @dataclass(slots=True)
@@ -182,9 +185,8 @@ class _Distribution:
         if capacity.get(ANY_AZ):
             self._zones = {}
         self._projects = projects
+        self._bounded = [index for index, project in enumerate(projects) if project.bounds != _NO_BOUNDS]
         self._rule = rule
-        self._multiplier = Fraction(str(rule.growth_multiplier)).as_integer_ratio()
-        self._least_growth = max(rule.growth_minimum, 1)
         self._allocations = [Allocation() for _ in projects]
         self._totals = [0] * len(projects)
         self._free: dict[str, int] = defaultdict(int, capacity)
@@ -195,11 +197,11 @@ class _Distribution:
 
     def run(self) -> dict[int, Allocation]:
         for index, project in enumerate(self._projects):
-            self._grant(index, Step.NEEDED, {az: demand.needed for az, demand in project.azs.items()})
+            needs = {az: needed for az, demand in project.azs.items() if (needed := demand.needed)}
+            self._grant(index, Step.NEEDED, needs)
         self._overcommitted = self._find_overcommitted()
-        indexes, largest = range(len(self._projects)), attrgetter("largest")
-        self._take_step(Step.RECENT_USAGE, [self._wanted(index, largest) for index in indexes])
-        self._take_step(Step.GROWTH, [self._wanted(index, self._grown) for index in indexes])
+        self._take_step(Step.RECENT_USAGE, self._wanted(attrgetter("largest")))
+        self._take_step(Step.GROWTH, self._wanted(_growth(self._rule)))
         base = min(self._rule.project_base_quota, self._whole or self._rule.project_base_quota)
         self._take_step(Step.BASE, [{ANY_AZ: base - total} if total < base else {} for total in self._totals])
         return {project.id: found for project, found in zip(self._projects, self._allocations, strict=True)}
@@ -220,35 +222,27 @@ class _Distribution:
             found.add(ANY_AZ)  # all AZs stand for it
         return found
 
-    def _wanted(self, index: int, target: Callable[[Demand], int]) -> dict[str, int]:
-        quotas = self._allocations[index].quotas
-        return {
-            az: amount
-            for az, demand in self._projects[index].azs.items()
-            if (amount := target(demand) - quotas.get(az, 0)) > 0
-        }
-
-    def _grown(self, demand: Demand) -> int:
-        baseline = max(demand.committed, demand.smallest)
-        numerator, denominator = self._multiplier
-        if baseline == 0 or numerator == denominator:
-            return baseline
-        return max(baseline * numerator // denominator, baseline + self._least_growth)
+    def _wanted(self, target: Callable[[Demand], int]) -> _Wishes:
+        return [
+            {
+                az: amount
+                for az, demand in project.azs.items()
+                if (amount := target(demand) - found.quotas.get(az, 0)) > 0
+            }
+            for project, found in zip(self._projects, self._allocations, strict=True)
+        ]
 
     def _take_step(self, step: Step, wishes: _Wishes) -> None:
-        for index, project in enumerate(self._projects):
-            bounds = project.bounds
+        for index in self._bounded:
+            bounds = self._projects[index].bounds
             if bounds.minimum > self._totals[index]:
                 self._raise_to_minimum(index, wishes[index])
             if bounds.maximum is not None or bounds.forbids_growth:
                 wishes[index] = self._lower(index, step, wishes[index])
-        granted = self._choose(wishes)
-        for index, wish in enumerate(wishes):
-            if not wish:
-                continue
-            self._grant(index, step, granted[index])
-            if granted[index] != wish:
-                lacking = {az: wanted - granted[index].get(az, 0) for az, wanted in wish.items()}
+        for index, (wish, granted) in enumerate(zip(wishes, self._choose(wishes), strict=True)):
+            self._grant(index, step, granted)
+            if granted is not wish and granted != wish:
+                lacking = {az: wanted - granted.get(az, 0) for az, wanted in wish.items()}
                 self._allocations[index].lacking[step] = {az: amount for az, amount in lacking.items() if amount}
 
     def _raise_to_minimum(self, index: int, wish: dict[str, int]) -> None:
@@ -261,7 +255,7 @@ class _Distribution:
             amounts[az] = min(amounts[az], self._zones[az])
         for az, amount in _spread(missing - sum(amounts.values()), self._zones or {ANY_AZ: 1}).items():
             amounts[az] = amounts.get(az, 0) + amount
-        self._grant(index, Step.MINIMUM, amounts)
+        self._grant(index, Step.MINIMUM, {az: amount for az, amount in amounts.items() if amount})
         for az, amount in amounts.items():
             if wish.get(az, 0) <= amount:
                 wish.pop(az, None)
@@ -302,17 +296,16 @@ class _Distribution:
     def _fit(self, wishes: _Wishes, in_all: int) -> _Wishes:
         """Returns what fits into the capacity: wishes in an AZ there, or in no particular AZ; and all wishes in
         all AZs together, where `in_all` is left."""
-        wanted = add_up(wishes)
-        if sum(wanted.values()) <= in_all and all(self._free[az] >= wanted[az] for az in wanted.keys() - {ANY_AZ}):
-            return wishes  # mostly; the rest would come to the same
+        sums, free = add_up(wishes), {**self._free, ANY_AZ: in_all}
+        if sum(sums.values()) <= in_all and all(wanted <= free.get(az, 0) for az, wanted in sums.items()):
+            return wishes
         by_az: dict[str, list[int]] = defaultdict(list)
         for index, wish in enumerate(wishes):
             for az in wish:
                 by_az[az].append(index)
         cells: dict[tuple[int, str], int] = {}
         for az, indexes in by_az.items():
-            free = in_all if az == ANY_AZ else self._free[az]
-            shares = fair_share(free, [wishes[index][az] for index in indexes])
+            shares = fair_share(free.get(az, 0), [wishes[index][az] for index in indexes])
             cells.update({(index, az): share for index, share in zip(indexes, shares, strict=True)})
         places = sorted(cells)
         lacking = [wishes[index][az] - cells[index, az] if az != ANY_AZ else 0 for index, az in places]
@@ -329,15 +322,29 @@ class _Distribution:
         return self._free[ANY_AZ] + sum(min(0, free) for az, free in self._free.items() if az != ANY_AZ)
 
     def _grant(self, index: int, step: Step, amounts: Mapping[str, int]) -> None:
+        """All amounts are more than 0."""
+        if not amounts:
+            return
         allocation, free, total = self._allocations[index], self._free, 0
-        granted, quotas = allocation.granted.get(step, {}), allocation.quotas
+        granted, quotas = allocation.granted.setdefault(step, {}), allocation.quotas
         for az, amount in amounts.items():
-            if amount:
-                granted[az] = granted.get(az, 0) + amount
-                quotas[az] = quotas.get(az, 0) + amount
-                free[az] -= amount
-                total += amount
-        if total:
-            allocation.granted[step] = granted
-            self._totals[index] += total
-            self._free_in_all -= total
+            granted[az] = granted.get(az, 0) + amount
+            quotas[az] = quotas.get(az, 0) + amount
+            free[az] -= amount
+            total += amount
+        self._totals[index] += total
+        self._free_in_all -= total
+
+
+def _growth(rule: AutogrowRule) -> Callable[[Demand], int]:
+    """Returns what gives the quota that a demand grows to."""
+    numerator, denominator = Fraction(str(rule.growth_multiplier)).as_integer_ratio()
+    least = max(rule.growth_minimum, 1)
+
+    def grown(demand: Demand) -> int:
+        baseline = demand.committed if demand.committed > demand.smallest else demand.smallest
+        if baseline == 0 or numerator == denominator:
+            return baseline
+        return max(baseline * numerator // denominator, baseline + least)
+
+    return grown

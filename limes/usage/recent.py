@@ -39,11 +39,11 @@ def recent_range(changes: Sequence[UsageChange], usage: int, now: float, retenti
     written that was ahead by more than a slot does not count."""
     smallest = largest = usage
     since, until = now - retention, now + retention / _SLOTS
-    for change in reversed(changes):
-        if change.at < since:
+    for at, low, high in reversed(changes):
+        if at < since:
             break
-        if change.at > until:
+        if at > until:
             continue
-        smallest = min(smallest, change.smallest)
-        largest = max(largest, change.largest)
+        smallest = low if low < smallest else smallest
+        largest = high if high > largest else largest
     return smallest, largest
