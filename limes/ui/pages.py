@@ -1,9 +1,10 @@
-"""The built page and its parts, held in memory and compressed once; and the table of everything below `/ui`."""
+"""The built page and its parts, held in memory, compressed when first asked for; and the table of all below `/ui`."""
 
 import gzip
 import hashlib
 import html
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -27,10 +28,9 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class File:
     plain: bytes
-    packed: bytes
     content_type: str
     hash: str
     """Of the content, for entity tags."""
@@ -39,7 +39,11 @@ class File:
     def read(cls, path: Path) -> "File":
         plain = path.read_bytes()
         digest = hashlib.sha256(plain).hexdigest()[:32]
-        return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], digest)
+        return cls(plain, _TYPES[path.suffix], digest)
+
+    @cached_property
+    def packed(self) -> bytes:
+        return gzip.compress(self.plain, mtime=0)
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
         """Sends it compressed to clients that accept this, and not at all to clients that have it."""
