@@ -247,10 +247,10 @@ def main() -> None:
     parsed = sum(len(files()[path].splitlines()) for path in trees())
     figures: list[tuple[str, object, object]] = [
         ("files", len(sizes), None),
-        ("files in limes, without importer", len(files_of_limes()), 430),
+        ("files in limes, without importer", len(files_of_limes()), 431),
         ("packages in limes", len([each for layer in floors() for each in layer if each.startswith("limes.")]) - 1, 25),
-        ("lines", sum(lines), 70_500),
-        ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 64_000),
+        ("lines", sum(lines), 70_700),
+        ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 64_200),
         ("lines of composition", lines_below("limes/app/composition"), 1_265),
         ("folders of one feature's requests", folders_of_requests(), 1),
         ("shared files that name a feature (metering)", len(shared_files("metering")), 3),
