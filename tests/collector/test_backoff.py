@@ -1,5 +1,6 @@
 """A backend that does not answer is asked less and less often, and then only by one call at a time."""
 
+import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -142,22 +143,35 @@ def test_one_backend_cannot_hold_all_threads(watch: FrozenClock) -> None:
 
 
 def test_calls_have_threads_that_call_again() -> None:
-    def fail() -> int:
-        raise ValueError(threading.get_ident())
+    """Threads that were abandoned in other tests may become free at any time, and be the next."""
+    caller, released, waiting = threading.get_ident, threading.Event(), list[int]()
 
-    def two_at_once() -> set[int]:
-        return {threading.get_ident(), within(60, threading.get_ident)}
+    def fail() -> None:
+        raise ValueError(caller())
 
-    first = within(60, threading.get_ident)
-    assert first != threading.get_ident()
-    with pytest.raises(ValueError, match=str(first)):
-        within(60, fail)
-    released = threading.Event()
+    def fails_in() -> int:
+        with pytest.raises(ValueError) as failure:
+            within(60, fail)
+        return int(str(failure.value))
+
+    def wait() -> None:
+        waiting.append(caller())
+        released.wait(60)
+
+    def at_once(calls: int) -> set[int]:
+        """The threads of so many calls, each within the one before."""
+        return {caller()} | (within(60, lambda: at_once(calls - 1)) if calls > 1 else set())
+
+    assert within(60, caller) != caller()
+    eventually("one thread calls again and again", lambda: within(60, caller) == fails_in() == within(60, caller))
     with pytest.raises(BackendError, match="no answer within 0 s"):
-        within(0, lambda: released.wait(60))
-    assert within(60, threading.get_ident) != first, "that one still waits"
+        within(0, wait)
+    eventually("it waits", lambda: waiting)
+    assert waiting[0] not in at_once(9)
     released.set()
-    eventually("the thread is free again", lambda: first in within(60, two_at_once))
+    # the thread that became free last is the next to call, so one may stay idle for long: more calls reach them all
+    calls = itertools.count(10)
+    eventually("the thread is free again", lambda: waiting[0] in at_once(next(calls)))
 
 
 def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker: CircuitBreaker) -> None:
