@@ -17,12 +17,12 @@ from limes.db.query import Insert, Node, column, first_value, mapping, nested, r
 # -- services and resources --------------------------------------------------------------------------------------------
 
 
-@mapping(str, int)
+@mapping(str, int, prepare=True)
 def service_ids() -> Node:
     return Service.select(Service.type, Service.id)
 
 
-@mapping(tuple[str, str], int)
+@mapping(tuple[str, str], int, prepare=True)
 def resource_ids() -> Node:
     return Resource.select(Service.type, Resource.name, Resource.id).join(Service)
 
@@ -51,7 +51,7 @@ def service_resource_ids(service_id: int) -> Node:
     return Resource.select(Resource.name, Resource.id).where(Resource.service == service_id, Resource.is_known)
 
 
-@tuples(tuple[int, str, int | None, str | None])
+@tuples(tuple[int, str, int | None, str | None], prepare=True)
 def _services_and_resources() -> Node:
     return Service.select(Service.id, Service.type, Resource.id, Resource.name).join(Resource, JOIN.LEFT_OUTER)
 
@@ -156,7 +156,7 @@ def lock_resources(resources: Sequence[int]) -> Node:
     return lock_but_not_key(Resource.select(Resource.id).where(any_of(Resource.id, resources)).order_by(Resource.id))
 
 
-@rows(AZCapacityRow, skip_empty="resources")
+@rows(AZCapacityRow, skip_empty="resources", prepare=True)
 def capacities(resources: Sequence[int]) -> Node:
     row = AZResource
     query = row.select(row.resource, row.az, row.raw_capacity, row.usage, row.subcapacities)

@@ -17,7 +17,6 @@ databases (docs/adr/0002-times-as-seconds.md).
 import contextlib
 import logging
 import random
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
@@ -45,11 +44,6 @@ _TRIES = 12
 _STREAM_CHUNK = 1000
 _fetch_all, _row_count = methodcaller("fetchall"), attrgetter("rowcount")
 _ONE = Compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
-
-
-class _Thread(threading.local):
-    may_repeat = False
-    """Whether this thread is in a transaction that runs again if a prepared statement is refused."""
 
 
 class Engine:
@@ -93,7 +87,7 @@ class Engine:
         )
         self.batch = statements.Batch(self._write, joins=self.dialect == "postgresql")
         self._prepared = statements.PreparedStatements(self.db) if isinstance(self.db, PostgresqlPool) else None
-        self._thread = _Thread()
+        self._repeatable = statements.Repeatable()
 
     @property
     def primary(self) -> "Engine":
@@ -156,17 +150,14 @@ class Engine:
         if self._in_transaction():
             return work()
         for tries_left in reversed(range(_TRIES)):
-            self._thread.may_repeat = True
             try:
-                with self.connection(), self.db.atomic(), self.batch.ended_by_commit():
+                with self._repeatable, self.connection(), self.db.atomic(), self.batch.ended_by_commit():
                     return work()
             except DATABASE_ERRORS as error:
                 if is_read_only(error):
                     self._leave_standby(error)
                 if classify(error) not in (Failure.COLLISION, Failure.UNPREPARED) or not tries_left:
                     self._fail(error)
-            finally:
-                self._thread.may_repeat = False
             # Full jitter, so that transactions do not collide again: 0..2, 0..4, ... 0..250 ms.
             longest = min(0.25, 0.002 * 2 ** (_TRIES - 1 - tries_left))
             time.sleep(random.uniform(0, longest))  # noqa: S311 - spreads load
@@ -177,11 +168,14 @@ class Engine:
         Inside an `atomic` it joins that one, and sees what that one sees."""
         if self._in_transaction():
             return work()
-        try:
-            with self.connection(), self.db.read_only():
-                return work()
-        except DATABASE_ERRORS as error:
-            self._fail(error)
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                with self._repeatable, self.connection(), self.db.read_only():
+                    return work()
+            except DATABASE_ERRORS as error:
+                if classify(error) is not Failure.UNPREPARED or not tries_left:
+                    self._fail(error)
+        raise AssertionError("unreachable")
 
     def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
         """As `snapshot`, for work that yields its result piece by piece. The connection is this thread's until the last
@@ -247,11 +241,11 @@ class Engine:
             yield from map(partial(tuple.__new__, kind), rows)
 
     def write(self, query: Query, /, **values: Any) -> int:
-        statement = self._statement(query, values)
-        if self.batch.is_open:
-            self.batch.add(*self._call(statement, values))
-            return 0
-        return self._write(*self._call(statement, values))
+        call = self._call(self._statement(query, values), values)
+        if not self.batch.is_open:
+            return self._write(*call)
+        self.batch.add(*call)
+        return 0
 
     def _write(self, text: str, params: Sequence[Any]) -> int:
         return int(self._run(text, params, _row_count))
@@ -286,7 +280,7 @@ class Engine:
     def _call(self, statement: Statement, values: Mapping[str, Any]) -> tuple[str, Sequence[Any]]:
         """Returns a statement's text and values, or how to run it prepared."""
         bound = statement.bind(values)
-        if not statement.prepare or not self._thread.may_repeat or not self._in_transaction():
+        if not statement.prepare or not self._repeatable.is_inside:
             return statement.sql, bound
         try:
             is_ready = self._is_ready_for(statement)

@@ -115,3 +115,17 @@ class PreparedStatements:
         if self._failures == _ENOUGH:
             log.warning("prepared statements do not work here, so none are used any more: %s", str(cause).strip())
         return True
+
+
+class Repeatable(threading.local):
+    """A `with` block around a transaction that runs again if a prepared statement is refused: only there may one be
+    used inside of a transaction."""
+
+    is_inside = False
+    """Whether this thread is in such a block."""
+
+    def __enter__(self) -> None:
+        self.is_inside = True
+
+    def __exit__(self, *_: object) -> None:
+        self.is_inside = False

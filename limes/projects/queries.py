@@ -24,12 +24,12 @@ class DomainRow(NamedTuple):
 _SELECT = Domain.select(Domain.id, Domain.uuid, Domain.name)
 
 
-@first(DomainRow)
+@first(DomainRow, prepare=True)
 def domain(uuid: str) -> Node:
     return _SELECT.where(Domain.uuid == uuid)
 
 
-@rows(DomainRow)
+@rows(DomainRow, prepare=True)
 def domains(limit: int | None = None, marker: str = "") -> Node:
     """All domains, or a `Page` of them, in the order of their UUIDs."""
     query = _SELECT.order_by(Domain.uuid)
@@ -72,14 +72,14 @@ def project_exists(uuid: str) -> Node:
     return Project.select(Project.id).where(Project.uuid == uuid)
 
 
-@rows(ProjectRow)
+@rows(ProjectRow, prepare=True)
 def projects_of_domain(domain_uuid: str, limit: int | None = None, marker: str = "") -> Node:
     """All projects of a domain, or a `Page` of them, in the order of their UUIDs."""
     query = _PROJECTS.where(Domain.uuid == domain_uuid).order_by(Project.uuid)
     return query if limit is None else query.where(Project.uuid > marker).limit(limit)
 
 
-@rows(ProjectRow)
+@rows(ProjectRow, prepare=True)
 def projects_everywhere(page: Page) -> Node:
     """One page of the projects of all domains, in the order of their UUIDs."""
     return _PROJECTS.where(Project.uuid > page.marker).order_by(Project.uuid).limit(page.limit)
@@ -180,7 +180,7 @@ def _scrapes(projects: str, scraped_at: str, failing_since: str | None) -> Scrap
     return Scrapes(times, dict(orjson.loads(failing_since or "[]")))
 
 
-@made_by(int, _scrapes, str, str, str | None, skip_empty="services")
+@made_by(int, _scrapes, str, str, str | None, skip_empty="services", prepare=True)
 def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """When these services were scraped, by their ids: in these projects or, without `project_ids`, in the whole domain.
     As lists: to read a row for each project takes twice as long."""
@@ -237,7 +237,7 @@ _RANGES = Domain.select(
 ).join(Service, JOIN.CROSS)
 
 
-@mapping(int, tuple[float | None, float | None])
+@mapping(int, tuple[float | None, float | None], prepare=True)
 def cluster_scrape_ranges() -> Node:
     """The oldest and newest scrape of each service over all projects, by its id."""
     ranges = _RANGES.alias("ranges")
@@ -245,13 +245,13 @@ def cluster_scrape_ranges() -> Node:
     return peewee.Select([ranges], columns).group_by(ranges.c.service_id)
 
 
-@mapping(tuple[int, int], tuple[float | None, float | None])
+@mapping(tuple[int, int], tuple[float | None, float | None], prepare=True)
 def domain_scrape_ranges(domain_ids: Sequence[int] | None) -> Node:
     """The oldest and newest scrape of each service in each of these domains, or in each of all, by both ids."""
     return _RANGES if domain_ids is None else _RANGES.where(any_of(Domain.id, domain_ids))
 
 
-@tuples(tuple[float | None, float | None])
+@tuples(tuple[float | None, float | None], prepare=True)
 def _capacity_scrape_range(resources: Sequence[int] | None) -> Node:
     query = Capacitor.select(fn.MIN(Capacitor.scraped_at), fn.MAX(Capacitor.scraped_at))
     if resources is None:

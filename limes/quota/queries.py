@@ -195,14 +195,14 @@ def lock_named_quotas(engine: Engine, domain_id: int, refs: Collection[Ref]) -> 
     return {ref: found[ref] for ref in refs}
 
 
-@mapping(tuple[int, int], int, skip_empty="resources")
+@mapping(tuple[int, int], int, skip_empty="resources", prepare=True)
 def domain_quotas_by_resource(resources: Sequence[int], domain_ids: Sequence[int] | None = None) -> Node:
     """Quota by (domain id, resource id), over these domains or all of them."""
     query = DomainResource.select(*_FIELDS).where(any_of(DomainResource.resource, resources))
     return query if domain_ids is None else query.where(any_of(DomainResource.domain, domain_ids))
 
 
-@mapping(int, int, skip_empty="resources")
+@mapping(int, int, skip_empty="resources", prepare=True)
 def _sums_of_domains(resources: Sequence[int]) -> Node:
     row = DomainResource
     query = row.select(row.resource, peewee.fn.SUM(row.quota)).where(any_of(row.resource, resources))

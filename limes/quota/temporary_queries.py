@@ -69,7 +69,7 @@ def write_temporary_quotas(
     _insert(engine, new)
 
 
-@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
+@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS, prepare=True)
 def of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """Those of these projects, or of all projects of a domain, by project and resource."""
     row = TemporaryQuota
@@ -77,7 +77,7 @@ def of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
     return query.where(row.domain == domain_id if project_ids is None else any_of(row.project, project_ids))
 
 
-@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
+@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS, prepare=True)
 def of_domains(domain_ids: Sequence[int] | None) -> Node:
     """Those of these domains themselves, or of all domains, by domain and resource."""
     row = TemporaryQuota

@@ -42,7 +42,7 @@ class ScrapeErrorRow(NamedTuple):
     message: str
 
 
-@rows(OvercommittedRow, skip_empty="resources")
+@rows(OvercommittedRow, skip_empty="resources", prepare=True)
 def _overcommitted(resources: Sequence[int], are_stored: bool) -> Node:
     row = ProjectResource
     if are_stored:
@@ -66,7 +66,7 @@ def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[Over
     return _overcommitted(engine, resources, stored_sums.are_stored(engine))
 
 
-@placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources")
+@placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources", prepare=True)
 def _suspicious(resources: Sequence[int], are_stored: bool) -> Node:
     row, kept = ProjectResource, models.SuspiciousResource
     figures = (row.resource, row.quota, row.backend_quota, row.usage)

@@ -106,7 +106,7 @@ def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
 _USAGE = ProjectAZResource
 
 
-@mapping(tuple[int, str], int, skip_empty="resources")
+@mapping(tuple[int, str], int, skip_empty="resources", prepare=True)
 def usage_by_az(resources: Sequence[int]) -> Node:
     """Usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
     key = (_USAGE.resource_id, _USAGE.az)

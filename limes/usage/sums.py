@@ -74,7 +74,7 @@ def _unless_none(count: peewee.Field, value: Any) -> Any:
     return Case(None, [(fn.SUM(count) > 0, value)])
 
 
-@rows(ResourceSum)
+@rows(ResourceSum, prepare=True)
 def _resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     query = _SUM.select(
         _key(by, _SUM.domain_id),
