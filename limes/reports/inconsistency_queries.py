@@ -1,14 +1,17 @@
 """Quotas that contradict each other or the backends, and scrapes that fail. All queries are set-based."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
+import peewee
 from peewee import JOIN, fn
 
 from limes.catalog.models import Service
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Node, rows
+from limes.db.query import Node, rows, tuples
+from limes.projects import queries as projects
 from limes.projects.models import Domain, DomainResource, Project, ProjectResource, ProjectService
 from limes.projects.scope import PLACE, PlacedRow, placed
 from limes.usage import models
@@ -66,22 +69,28 @@ def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[Over
     return _overcommitted(engine, resources, stored_sums.are_stored(engine))
 
 
-@placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources", prepare=True)
+@tuples(tuple[str, str, int, bool, int, int, int | None, int], skip_empty="resources", prepare=True)
 def _suspicious(resources: Sequence[int], are_stored: bool) -> Node:
+    """UUID and name of the project, id of the domain, and the other fields of a `SuspiciousRow`."""
     row, kept = ProjectResource, models.SuspiciousResource
+    of_project = (Project.uuid, Project.name, Project.domain, Project.has_bursting)
     figures = (row.resource, row.quota, row.backend_quota, row.usage)
-    query = row.select(*PLACE, Project.has_bursting, *figures).join(Project).join(Domain)
+    query = row.select(*of_project, *figures).join(Project)
     query = query.where(any_of(row.resource, resources), row.quota.is_null(False))
     if not are_stored:
         return query.where(IS_SUSPICIOUS | Project.has_bursting)
-    # each row is looked up: PostgreSQL would rather read all rows of all projects
-    same = (row.project == kept.project_id, row.resource == kept.resource_id)
-    found = row.select(*figures).where(*same).limit(1).alias("found")
+    # each row is looked up, a resource at a time: PostgreSQL would rather read all rows of all projects
+    by_resource = kept.select(kept.resource_id, fn.ARRAY_AGG(kept.project_id).alias("project_ids"))
+    by_resource = by_resource.where(any_of(kept.resource_id, resources)).group_by(kept.resource_id).alias("by_resource")
+    same = (row.resource == by_resource.c.resource_id, row.project == fn.ANY(by_resource.c.project_ids))
+    found = row.select(row.project, *figures).where(*same).offset(0).alias("found")
     names = [found.c[name] for name in ("resource_id", "quota", "backend_quota", "usage")]
-    suspicious = kept.select(*PLACE, Project.has_bursting, *names).join(Project, on=Project.id == kept.project_id)
-    suspicious = suspicious.join(Domain).join_from(kept, found, JOIN.LEFT_LATERAL, on=True)
-    is_wanted = (any_of(kept.resource_id, resources), found.c.quota.is_null(False))
-    suspicious = suspicious.where(*is_wanted, ~Project.has_bursting)
+    suspicious = (
+        peewee.Select([by_resource], [*of_project, *names])
+        .join(found, JOIN.LEFT_LATERAL, on=True)
+        .join(Project, on=Project.id == found.c.project_id)
+        .where(found.c.quota.is_null(False), ~Project.has_bursting)
+    )
     bursting = any_of(row.project, Project.select(Project.id).where(Project.has_bursting))
     return suspicious.union_all(query.where(bursting))
 
@@ -90,7 +99,10 @@ def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[Suspic
     """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota, and all of
     bursting projects, in no particular order. The caller knows the usable quota of bursting projects, and judges with
     it."""
-    return _suspicious(engine, resources, stored_sums.are_stored(engine))
+    domains = {row.id: (row.uuid, row.name) for row in projects.domains(engine)}
+    of_place, of_row = partial(tuple.__new__, PlacedRow), partial(tuple.__new__, SuspiciousRow)  # faster than calls
+    found = _suspicious(engine, resources, stored_sums.are_stored(engine))
+    return [of_row((of_place(row[:2] + domains[row[2]]), *row[3:])) for row in found]
 
 
 @placed(ScrapeErrorRow, str, float, str)
