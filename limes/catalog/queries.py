@@ -27,7 +27,7 @@ def resource_ids() -> Node:
     return Resource.select(Service.type, Resource.name, Resource.id).join(Service)
 
 
-@first_value(int)
+@first_value(int, prepare=True)
 def _resource_id(service: str, name: str) -> Node:
     return Resource.select(Resource.id).join(Service).where(Service.type == service, Resource.name == name)
 
@@ -40,7 +40,7 @@ def resource_id(engine: Engine, ref: Ref) -> int:
     return id_
 
 
-@mapping(int, tuple[str, str], skip_empty="ids")
+@mapping(int, tuple[str, str], skip_empty="ids", prepare=True)
 def refs_by_id(ids: Collection[int]) -> Node:
     return Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, ids))
 
@@ -148,7 +148,7 @@ class AZCapacityRow(NamedTuple):
     subcapacities: str
 
 
-@column(int, skip_empty="resources")
+@column(int, skip_empty="resources", prepare=True)
 def lock_resources(resources: Sequence[int]) -> Node:
     """Until the transaction ends, no other one decides on cluster-wide sums of these resources. Others may go on adding
     rows that refer to them. A scrape does so, and also when it changes a row twice: while it has locked rows that a

@@ -33,14 +33,14 @@ def _holds(resource: int, now: float) -> list[Any]:
     return [Commitment.resource == resource, Commitment.status == "confirmed", Commitment.expires_at > now]
 
 
-@mapping(str, int)
+@mapping(str, int, prepare=True)
 def _capacity(resource: int, *, is_pooled: bool) -> Node:
     row = AZResource
     query = row.select(_az(row, is_pooled), fn.COALESCE(fn.SUM(row.raw_capacity), 0)).where(row.resource == resource)
     return query.group_by(*_by_az(row, is_pooled))
 
 
-@mapping(str, int)
+@mapping(str, int, prepare=True)
 def _claimed(resource: int, now: float, azs: Collection[str], among: Literal["all", "these", "others"]) -> Node:
     """What all projects use, by AZ, and what they have committed to beyond that: in these AZs or the others, or of a
     pooled resource. One statement, so one state."""
@@ -72,7 +72,7 @@ def _claimed(resource: int, now: float, azs: Collection[str], among: Literal["al
     return Select([claims], [claims.c.az, fn.SUM(claims.c.amount)]).group_by(claims.c.az)
 
 
-@mapping(tuple[str, int], tuple[int, int], skip_empty="projects")
+@mapping(tuple[str, int], tuple[int, int], skip_empty="projects", prepare=True)
 def _shares(resource: int, projects: Collection[int], now: float, *, is_pooled: bool) -> Node:
     row, used, nothing = Commitment, ProjectAZResource, Value(0)
     committed = row.select(

@@ -51,7 +51,7 @@ def _from_row(*row: Any) -> Commitment:
     return Commitment(*values)
 
 
-_commitments = made(_from_row, *[Any] * len(COLUMNS))
+_commitments = made(_from_row, *[Any] * len(COLUMNS), prepare=True)
 
 
 def to_values(commitment: Commitment) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def live_in(resource_id: int) -> Node:
     return _SELECT.where(Stored.resource == resource_id, IS_LIVE)
 
 
-@value(int)
+@value(int, prepare=True)
 def amount_held_at(project_id: int, resource_id: int, time: float) -> Node:
     """The sum of a project's commitments to a resource that hold, or are to hold, at that time. Those marked for
     transfer do not count."""
@@ -191,7 +191,7 @@ def public(resources: Collection[int], now: float) -> Node:
     return _SELECT.where(*is_offered, any_of(Stored.resource, resources))
 
 
-@column(int)
+@column(int, prepare=True)
 def _renewals(id_: int, project: int, starts_at: float) -> Node:
     """Walks back to everything that the commitment was made of, and from the renewals of that on to everything made of
     them. Other parts of what it was made of are no renewals: they begin when it does."""
@@ -252,7 +252,7 @@ def _claim(project_id: int, key: str, now: float) -> Node:
     return row.insert(project=project_id, key=key, request="", document="", created_at=now).on_conflict_ignore()
 
 
-@first(KeyRow)
+@first(KeyRow, prepare=True)
 def _by_key(project_id: int, key: str) -> Node:
     row = CommitmentKey
     return row.select(row.request, row.document).where(row.project == project_id, row.key == key)

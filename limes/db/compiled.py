@@ -115,7 +115,7 @@ class Compiled:
     def __init__(self, build: Build, *, prepare: bool = False) -> None:
         """`build` must not depend on anything but its parameters."""
         self.prepare = prepare
-        """Whether PostgreSQL plans it only once for each connection: for small statements that run often."""
+        """Whether PostgreSQL plans it only once for each connection: for statements that run often."""
         self._build = build
         self._statements: dict[str, Statement] = {}
 

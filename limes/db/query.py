@@ -46,7 +46,7 @@ _MARK = object()
 
 class Options(TypedDict, total=False):
     prepare: bool
-    """For small statements that run often: PostgreSQL plans them only once."""
+    """For statements that run often: PostgreSQL plans them only once for each connection."""
     skip_empty: str
     """The database is not asked if the argument of this name is empty: there would be nothing."""
 
@@ -256,9 +256,9 @@ def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Que
     return _column(only, kind, options)
 
 
-def first_value(kind: type[T]) -> Callable[[Build[P]], Query[P, T | None]]:
+def first_value(kind: type[T], *, prepare: bool = False) -> Callable[[Build[P]], Query[P, T | None]]:
     """Gives the value of one column in the first row; None if there is no row, or if it is NULL."""
-    return _column(lambda found: next(iter(found), None), kind | None, {})
+    return _column(lambda found: next(iter(found), None), kind | None, {"prepare": prepare})
 
 
 def exists(build: Build[P]) -> Query[P, bool]:
