@@ -148,7 +148,7 @@ class AZCapacityRow(NamedTuple):
     subcapacities: str
 
 
-@column(int, skip_empty="resources", prepare=True)
+@column(int, skip_empty="resources")
 def lock_resources(resources: Sequence[int]) -> Node:
     """Until the transaction ends, no other one decides on cluster-wide sums of these resources. Others may go on adding
     rows that refer to them. A scrape does so, and also when it changes a row twice: while it has locked rows that a

@@ -51,7 +51,7 @@ def _from_row(*row: Any) -> Commitment:
     return Commitment(*values)
 
 
-_commitments = made(_from_row, *[Any] * len(COLUMNS), prepare=True)
+_commitments = made(_from_row, *[Any] * len(COLUMNS))
 
 
 def to_values(commitment: Commitment) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def find_by_token(engine: Engine, token: str) -> Commitment | None:
     return next(iter(_with(engine, "transfer_token", token)), None)
 
 
-@_commitments
+@made(_from_row, *[Any] * len(COLUMNS), prepare=True)
 def of_project(project_id: int) -> Node:
     return _SELECT.where(Stored.project == project_id)
 

@@ -62,7 +62,7 @@ Bounds = tuple[int | None, int | None, bool]
 """`max_quota`, `min_quota`, and whether growth is forbidden."""
 
 
-@keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources", prepare=True)
+@keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
     """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, they
     stay as they are until the transaction ends."""

@@ -79,7 +79,7 @@ def figures_of(project_id: int, rows: Sequence[queries.ProjectResourceRow]) -> P
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in queries.ProjectResourceRow._fields)
 
 
-@tuples(tuple[int, str, str, str, str | None], skip_empty="resources", prepare=True)
+@tuples(tuple[int, str, str, str, str | None], skip_empty="resources")
 def _figures(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """By project, or by resource if there is only one: the other ids, quotas, usages, and unusual rows. Resources have
     the same order in all projects, in whatever order they are stored."""
@@ -110,7 +110,7 @@ def project_figures(
     return figures
 
 
-@rows(ProjectAZRow, skip_empty="resources", prepare=True)
+@rows(ProjectAZRow, skip_empty="resources")
 def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """Of these projects, or of all projects of a domain, in no particular order."""
     row = ProjectAZResource
@@ -118,7 +118,7 @@ def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int]
     return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
 
 
-@mapping(tuple[int, int, str], int, skip_empty="resources", prepare=True)
+@mapping(tuple[int, int, str], int, skip_empty="resources")
 def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """Quota by project, resource and AZ, where it grows by itself."""
     row = ProjectAZQuota

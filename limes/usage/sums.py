@@ -101,7 +101,7 @@ def select_quotas(resources: Sequence[int]) -> Any:
     return _SUM.select(*key, quota).where(*is_wanted).group_by(*key).alias("sums")
 
 
-@mapping(tuple[int, int, str], UsageSum, prepare=True)
+@mapping(tuple[int, int, str], UsageSum)
 def _az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     query = _SUM.select(_key(by, _SUM.domain_id), _SUM.resource_id, _SUM.az, *_USAGE).having(fn.SUM(_SUM.projects) > 0)
     is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az != ALL_AZS, _is_kept_among(_SUM, by, among))
@@ -122,7 +122,7 @@ def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str
 _STATUSES = sorted(status.value for status in commitment.LIVE)
 
 
-@mapping(tuple[int, int, str, str, str], int, prepare=True)
+@mapping(tuple[int, int, str, str, str], int)
 def _committed_sums(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
     row, kept, names = models.Commitment, CommitmentSum, ("resource_id", "az", "status", "duration")
     parts: Any = kept.select(kept.domain_id, *(getattr(kept, name) for name in names), kept.amount)
@@ -193,7 +193,7 @@ def _unused(resources: Sequence[int], now: float, by: Level, among: Among, *, is
     return parts, key, amount
 
 
-@mapping(tuple[int, int, str], int, prepare=True)
+@mapping(tuple[int, int, str], int)
 def _unused_commitments(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
     parts, key, amount = _unused(resources, now, by, among, is_pooled=False)
     query = Select([parts], [_key(by, parts.c.domain_id), *key, amount]).having(amount > 0)
