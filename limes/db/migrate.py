@@ -21,11 +21,11 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import peewee
+from msgspec import Struct, field
 from peewee import Select, Table, fn
 from playhouse.migrations import Migration, Runner
 
@@ -46,16 +46,14 @@ AGAINST_NOBODY = "SHARE UPDATE EXCLUSIVE"
 """Others read and write, but there is no VACUUM. For VALIDATE CONSTRAINT."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     up: Callable[[Any, peewee.Database], Any]
     """Called with the migrator and the database, as `up` of a file."""
     locks: Mapping[str, str] = field(default_factory=dict)
     """Tables that were there before, with one of the above, in the order of `limes.app.models.LOCK_ORDER`."""
 
 
-@dataclass(frozen=True)
-class Fill:
+class Fill(Struct, frozen=True):
     """Many short transactions, which lock nothing but the rows that each of them fills."""
 
     batch: Callable[[peewee.Database, int], int | None]

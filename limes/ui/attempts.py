@@ -11,12 +11,12 @@ import hashlib
 import hmac
 import secrets
 import threading
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import falcon
 import msgspec
+from msgspec import Struct
 
 from limes.kernel.errors import Unauthorized
 from limes.kernel.system import Clock
@@ -40,13 +40,13 @@ class Attempt(msgspec.Struct, frozen=True):
     """The page that the user was at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
+class Attempts(Struct, frozen=True):
     """Begins attempts, and ends each once; of all processes with the same key and folder."""
 
-    key: bytes = field(repr=False)
+    key: bytes
     clock: Clock
     used: "UsedNumbers"
+    __repr__ = object.__repr__  # without the key
 
     def begin(self, req: falcon.Request, resp: falcon.Response, provider: str, return_to: str) -> Attempt:
         until = self.clock.now().timestamp() + GOOD_FOR

@@ -5,13 +5,13 @@ import hashlib
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
 import requests
 from keystoneauth1 import exceptions as ksa_errors
+from msgspec import Struct
 
 from limes.auth import session, tokens
 from limes.kernel.errors import BackendError, Forbidden, Unauthorized, Unavailable
@@ -44,8 +44,7 @@ class Discovery(msgspec.Struct, frozen=True):
     """Empty: it does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
+class Secrets(Struct, frozen=True):
     """Of one sign-in."""
 
     state: str

@@ -14,7 +14,6 @@ import io
 import json
 import zlib
 from collections.abc import Container, Generator, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -24,6 +23,7 @@ import falcon.media
 import msgspec
 import orjson
 from falcon import mediatypes
+from msgspec import Struct
 
 from limes.web.call import BodyStream
 
@@ -159,8 +159,7 @@ def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionMiddleware:
+class CompressionMiddleware(Struct, frozen=True, kw_only=True):
     """Compresses answers of `SMALLEST` bytes or more, and answers that are made while they are sent. Entity tags stay
     as they are: ours stand for quotas and not for bytes, and go with `no-store`."""
 

@@ -4,9 +4,10 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from limes.app.commands import terminal
 from limes.kernel.errors import ConfigError, StartupError
@@ -178,7 +179,7 @@ def print_policy(options: argparse.Namespace) -> int:
         overrides = read_yaml(path) or {}
     if options.json:
         in_force = [{"in_force": str(overrides.get(rule.name, rule.check))} if options.config else {} for rule in rules]
-        terminal.print_json([asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
+        terminal.print_json([structs.asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
         return 0
     setting = "api.policy_file" if options.api == "limes" else "placement.policy_file"
     if options.config and path is None:

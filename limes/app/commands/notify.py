@@ -3,8 +3,9 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from limes.app.commands import terminal
 
@@ -51,7 +52,9 @@ def preview(options: argparse.Namespace) -> int:
     kinds, event = options.kinds, options.event
     found = preview_mails(_known(kinds), options.language, event, options.count, options.send_to)
     if options.json:
-        terminal.print_json([{"kind": each.kind, "language": each.language, **asdict(each.mail)} for each in found])
+        terminal.print_json(
+            [{"kind": each.kind, "language": each.language, **structs.asdict(each.mail)} for each in found]
+        )
         return 0
     for each in found:
         print(f"=== {each.kind}, {each.language}\nSubject: {each.mail.subject}\n")

@@ -1,6 +1,5 @@
 """What trees gave before is used again, and only where it is still true."""
 
-import dataclasses
 import random
 import threading
 import weakref
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from msgspec import structs
 
 from limes.placement.search.candidates import search
 from limes.placement.search.matching import RequestTest
@@ -232,9 +232,7 @@ def stories(draw: DrawFn) -> list[Any]:
             after[place] = draw(st.sampled_from([before[place], before[place], new, None]))
         present = {one.name for one in after if one is not None}
         orphans = [one is not None and one.parent not in present for one in after]
-        states.append(
-            [dataclasses.replace(one, parent=None) if o else one for one, o in zip(after, orphans, strict=True)]
-        )
+        states.append([structs.replace(one, parent=None) if o else one for one, o in zip(after, orphans, strict=True)])
     return states
 
 
@@ -265,7 +263,7 @@ def test_with_memory_and_without_the_same(
         cloud = cloud.replace(changed, known.keys() - providers.keys())
         before, known = state, providers
         for number, request in enumerate(wanted):
-            request = dataclasses.replace(request, limit=chance.choice([None, 1, 3]))
+            request = structs.replace(request, limit=chance.choice([None, 1, 3]))
             plain = search(request, cloud)
             kept = None if any(group.in_tree for group in request.groups) else memory.of((number, minor))
             found = search(request, cloud, memory=kept)
