@@ -16,7 +16,6 @@ from pathlib import Path
 
 import falcon
 import msgspec
-from msgspec import Struct
 
 from limes.kernel.errors import Unauthorized
 from limes.kernel.system import Clock
@@ -40,7 +39,7 @@ class Attempt(msgspec.Struct, frozen=True):
     """The page that the user was at."""
 
 
-class Attempts(Struct, frozen=True):
+class Attempts(msgspec.Struct, frozen=True):
     """Begins attempts, and ends each once; of all processes with the same key and folder."""
 
     key: bytes

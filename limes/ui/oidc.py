@@ -11,7 +11,6 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 import requests
 from keystoneauth1 import exceptions as ksa_errors
-from msgspec import Struct
 
 from limes.auth import session, tokens
 from limes.kernel.errors import BackendError, Forbidden, Unauthorized, Unavailable
@@ -44,7 +43,7 @@ class Discovery(msgspec.Struct, frozen=True):
     """Empty: it does not say."""
 
 
-class Secrets(Struct, frozen=True):
+class Secrets(msgspec.Struct, frozen=True):
     """Of one sign-in."""
 
     state: str

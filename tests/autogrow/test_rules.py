@@ -82,11 +82,14 @@ def test_several_azs() -> None:
 def test_what_each_step_gave_and_lacked() -> None:
     found = distribute({ANY_AZ: 100}, projects(*IDLE), FASTER)
     assert found[1] == Allocation(
-        granted={Step.NEEDED: {"any": 20}, Step.GROWTH: {"any": 4}}, lacking={Step.GROWTH: {"any": 12}}
+        granted={Step.NEEDED: {"any": 20}, Step.GROWTH: {"any": 4}},
+        lacking={Step.GROWTH: {"any": 12}},
+        quotas={"any": 24},
     )
     assert found[2] == Allocation(
         granted={Step.NEEDED: {"any": 50}, Step.RECENT_USAGE: {"any": 20}, Step.GROWTH: {"any": 6}},
         lacking={Step.GROWTH: {"any": 14}},
+        quotas={"any": 76},
     )
     assert found[3] == Allocation(lacking={Step.BASE: {"any": 10}})
 

@@ -7,8 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
-
 from limes.app.commands import terminal
 from limes.kernel.errors import ConfigError, StartupError
 
@@ -161,6 +159,8 @@ def options_page(options: argparse.Namespace) -> int:
 
 def print_policy(options: argparse.Namespace) -> int:
     """Prints rules as a policy file, or as JSON. Raises `ConfigError` for a file that cannot be used."""
+    from msgspec import structs
+
     from limes.app.composition.common import load_any_settings
     from limes.app.routes import DOCUMENTED_RULES
     from limes.app.settings import read_yaml

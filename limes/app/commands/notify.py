@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from limes.app.commands import terminal
 
 if TYPE_CHECKING:
@@ -47,6 +45,8 @@ def _count(text: str) -> int:
 
 
 def preview(options: argparse.Namespace) -> int:
+    from msgspec import structs
+
     from limes.app.commands.mail_preview import preview_mails
 
     kinds, event = options.kinds, options.event

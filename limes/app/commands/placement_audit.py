@@ -5,11 +5,10 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import orjson
-from msgspec import Struct, structs
 
 from limes.app.commands import terminal
 
@@ -32,7 +31,7 @@ class RepairStatus(StrEnum):
     CHANGED = "left alone, as it has changed in the meantime"
 
 
-class Report(Struct, frozen=True):
+class Report(NamedTuple):
     """What was found, and what became of the consumers in it, by UUID."""
 
     findings: "Findings"
@@ -69,6 +68,8 @@ def add_to(actions: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from msgspec import structs
+
     from limes.app.composition.common import load_any_settings, open_checked_placement_engine
     from limes.placement.audit import audit, delete_idle, delete_orphan, find_excesses
 
@@ -151,6 +152,8 @@ def _delete(delete: Callable[[], bool], repair: bool) -> RepairStatus:
 
 def as_json(report: Report) -> str:
     """`{"orphans": [...], "idle": [...], "excesses": [...], "left": N}`; consumers with their `outcome`."""
+    from msgspec import structs
+
     findings, outcomes = report.findings, report.outcomes
     document: dict[str, Any] = {
         "orphans": [structs.asdict(orphan) | {"outcome": outcomes[orphan.uuid]} for orphan in findings.orphans],

@@ -1,5 +1,6 @@
 """What trees gave before is used again, and only where it is still true."""
 
+import dataclasses
 import random
 import threading
 import weakref
@@ -232,7 +233,9 @@ def stories(draw: DrawFn) -> list[Any]:
             after[place] = draw(st.sampled_from([before[place], before[place], new, None]))
         present = {one.name for one in after if one is not None}
         orphans = [one is not None and one.parent not in present for one in after]
-        states.append([structs.replace(one, parent=None) if o else one for one, o in zip(after, orphans, strict=True)])
+        states.append(
+            [dataclasses.replace(one, parent=None) if o else one for one, o in zip(after, orphans, strict=True)]
+        )
     return states
 
 
