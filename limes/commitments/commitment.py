@@ -13,7 +13,6 @@ import calendar
 import enum
 import re
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 
 from msgspec import Struct, structs
 
@@ -175,6 +174,8 @@ def parse_duration(text: str) -> Duration:
     for part in text.split(","):
         match = _PART.match(part.strip())
         if match is None:
+            from difflib import get_close_matches  # rarely needed
+
             meant = re.sub(r"[A-Za-z]+", lambda word: (get_close_matches(word[0].lower(), _WORDS, 1) or word)[0], text)
             is_plain = all(_PART.match(part.strip()) for part in meant.split(","))
             advice = f'did you mean "{meant.strip()}"?' if is_plain else _EXAMPLES
