@@ -45,9 +45,7 @@ class DatabaseAddress(Struct, frozen=True):
     """The file's path, or the name of the database on the server."""
     location: str
     options: dict[str, Any] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return f"DatabaseAddress({self.location!r})"  # without the password
+    __repr__ = object.__repr__  # without the password
 
 
 def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddress:
