@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-_QUANTILE = 1.6448536269514722
+_QUANTILE = 1.6448536269514715
 """Of the normal distribution, for a confidence of 0.9."""
 
 
