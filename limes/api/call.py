@@ -1,11 +1,11 @@
 """One request as handlers see it, and what a row of the table says about an operation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import falcon
+from msgspec import Struct, field
 
 from limes.api import parameters, policy
 from limes.api.answers import Link
@@ -32,8 +32,7 @@ _TARGETS = ("domain_id", "project_id")
 """The variables of paths that policy rules may name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiCollaborators:
+class ApiCollaborators(Struct, frozen=True):
     """Everything that handlers may use."""
 
     limes: Limes
@@ -48,8 +47,7 @@ class ApiCollaborators:
         return self.parts.get(kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Operation(web_operation.Operation):
+class Operation(web_operation.Operation, frozen=True):
     """One method of one path, as the OpenAPI document describes it. The handler's docstring is its summary."""
 
     answers: Mapping[int, Any] = field(default_factory=dict)
@@ -61,9 +59,9 @@ class Operation(web_operation.Operation):
     tagged: bool = False
     csv: bool = False
     """Whether the answer is CSV for clients that prefer it (`Accept: text/csv`)."""
-    name: str = field(default="", kw_only=True)
+    name: str = ""
     """In the document, if it is not the handler's; `summary` likewise."""
-    summary: str = field(default="", kw_only=True)
+    summary: str = ""
 
 
 def _by(method: str, make: Callable[P, Operation]) -> Callable[P, dict[str, Operation]]:
@@ -74,7 +72,6 @@ GET, POST, PUT = _by("GET", Operation), _by("POST", Operation), _by("PUT", Opera
 """Make an `Operation`, by its method, for tables. A path with several of them has `GET(...) | PUT(...)`."""
 
 
-@dataclass(slots=True)
 class Call(web.Call[ApiCollaborators]):
     operation: Operation
     target: Mapping[str, str]

@@ -1,8 +1,9 @@
 """Parts of the table that domains and projects have alike, some of them the whole cloud, too."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec import structs
 
 from limes.api.call import Operation
 from limes.api.parameters import AREA, RESOURCE, SERVICE, Parameter
@@ -29,7 +30,7 @@ def on_both_levels(table: Mapping[str, Mapping[str, Operation]]) -> dict[str, di
     """
     return {
         f"{path}/{what}": {
-            method: replace(
+            method: structs.replace(
                 operation,
                 rule=f"{level}:{operation.rule}",
                 also=tuple(f"{level}:{rule}" for rule in operation.also),
@@ -52,7 +53,7 @@ def on_every_level(
     for level, path, at in (("domain", DOMAIN, domain), ("project", PROJECT, project)):
         if at is not None:
             table[f"{path}/{what}"] = {
-                "GET": replace(
+                "GET": structs.replace(
                     operation,
                     rule=at.rule or f"{level}:{operation.rule.partition(':')[2]}",
                     errors=(404,),

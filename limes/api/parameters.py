@@ -1,11 +1,11 @@
 """Query arguments and headers. Each is described once, for the code that reads it and for the OpenAPI document."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 import falcon
+from msgspec import Struct
 
 from limes.kernel.errors import BadRequest
 
@@ -28,8 +28,7 @@ def values_of(req: falcon.Request, name: str) -> list[str] | None:
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(Struct, frozen=True):
     place: ClassVar[Literal["query"]] = "query"
     name: str
     description: str
@@ -45,7 +44,7 @@ class _Query:
         return BadRequest(f"query parameter {self.name}: expected {expected}")
 
 
-class Names(_Query):
+class Names(_Query, frozen=True):
     """A query argument that may be repeated. An empty value selects nothing."""
 
     def of(self, req: falcon.Request) -> list[str] | None:
@@ -55,14 +54,14 @@ class Names(_Query):
         return {"type": "array", "items": {"type": "string"}}
 
 
-class Flag(_Query):
+class Flag(_Query, frozen=True):
     """A query argument whose presence counts, not its value."""
 
     def of(self, req: falcon.Request) -> bool:
         return self.name in req.params
 
 
-class YesOrNo(_Query):
+class YesOrNo(_Query, frozen=True):
     """A query argument that is on if it is there, unless its value says no."""
 
     def of(self, req: falcon.Request) -> bool:
@@ -76,8 +75,7 @@ class YesOrNo(_Query):
         return {"type": "string", "enum": ["", "true", "false"], "default": "false"}
 
 
-@dataclass(frozen=True, slots=True)
-class WholeNumber(_Query):
+class WholeNumber(_Query, frozen=True):
     """A whole number in the query. If it is repeated, the last one counts."""
 
     minimum: int
@@ -99,11 +97,11 @@ class WholeNumber(_Query):
         return schema if self.default is None else schema | {"default": self.default}
 
 
-class Text(_Query):
+class Text(_Query, frozen=True):
     of = _Query.last
 
 
-class Moment(_Query):
+class Moment(_Query, frozen=True):
     """A time in the query, as a date, a date with a time (ISO 8601; UTC unless it says otherwise), or UNIX time."""
 
     def of(self, req: falcon.Request) -> int | None:
@@ -128,8 +126,7 @@ class Moment(_Query):
         return {"type": "string", "examples": ["2026-11-01", "2026-11-01T12:00:00Z", "1793534400"]}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(_Query):
+class Choice(_Query, frozen=True):
     words: tuple[str, ...]
     default: str
 
@@ -145,8 +142,7 @@ class Choice(_Query):
         return {"type": "string", "enum": list(self.words), "default": self.default}
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     place: ClassVar[Literal["header"]] = "header"
     name: str
     description: str

@@ -6,8 +6,9 @@ for `cluster:show_subcapacity` also `service` and `resource`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
+
+from msgspec import structs
 
 from limes.auth.context import Identity
 from limes.auth.policy import Policy, Rule
@@ -77,7 +78,9 @@ def roles_that_pass(policy: Policy, rule: str, target: Mapping[str, str]) -> dic
     for level in ("cluster", "domain", "project"):
         if level == "project" and "project_id" not in target:
             continue
-        passing = [role for role in policy.roles() if policy.allows(rule, replace(_ON[level], roles=(role,)), asked)]
+        passing = [
+            role for role in policy.roles() if policy.allows(rule, structs.replace(_ON[level], roles=(role,)), asked)
+        ]
         found[level] = [role for role in passing if role not in anywhere]
         anywhere = found["cluster"]
     return {level: found[level] for level in reversed(found) if found[level]}

@@ -10,10 +10,10 @@ refused, because to ignore it would carry out a PUT without its condition.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import falcon
+from msgspec import Struct
 
 from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
 from limes.kernel.errors import BadRequest, PreconditionFailed
@@ -22,8 +22,7 @@ from limes.web.call import Answer
 # -- the precondition --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class IfMatch:
+class IfMatch(Struct, frozen=True):
     """The change is only wanted if no other was made meanwhile: quotas and bursting have one of these tags. An
     optimistic lock (`limes.quota.rules.quota_tag`). It is checked under the locks of the change itself, so that of
     several callers who saw the same state only one can win."""

@@ -1,10 +1,10 @@
 """The Limes API as a WSGI app, made from its collaborators."""
 
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 import falcon
+from msgspec import Struct
 
 from limes.api import call, parameters
 from limes.app.routes import ROUTES
@@ -22,8 +22,7 @@ _CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {middleware.HEADER}"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
-@dataclass(frozen=True, slots=True)
-class AddressMiddleware:
+class AddressMiddleware(Struct, frozen=True):
     """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks; and
     requests to another cluster, which the original could once answer."""
 
@@ -36,8 +35,7 @@ class AddressMiddleware:
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
-@dataclass(frozen=True, slots=True)
-class CorsMiddleware:
+class CorsMiddleware(Struct, frozen=True):
     """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
 
     allowed_origins: tuple[str, ...]

@@ -6,11 +6,10 @@ those of the whole cloud are.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
-from msgspec import convert
+from msgspec import Struct, convert
 from pydantic import Field
 
 from limes.api.answers import Link
@@ -183,8 +182,7 @@ Asks = Callable[[str, Mapping[str, str]], bool]
 """Returns whether the caller passes a rule on a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Struct, frozen=True):
     """Those whose quota can be set."""
 
     refs: Sequence[Ref]

@@ -1,8 +1,9 @@
 """What use cases work with. They are functions whose first argument is a `Limes`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+from msgspec import Struct, field, structs
 
 from limes.app.settings import Settings
 from limes.audit.events import LIMES, Initiator, Reason
@@ -15,8 +16,7 @@ from limes.quota.rules import LowPrivRules, QuotaSet
 from limes.requests.rules import AutoApprovalRule
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """What the configuration says there is to manage (`limes.app.composition.cluster`)."""
 
     backends: Backends
@@ -50,8 +50,7 @@ PushQuota = Callable[["Limes", int, Sequence[str]], Sequence[str]]
 """Pushes the quota of a project (id) to the backends of these services (types); returns one line for each error."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limes(Cluster):
+class Limes(Cluster, frozen=True, kw_only=True):
     """Each process builds one. Requests and jobs have copies that say who makes the changes, and why."""
 
     engine: Engine
@@ -78,14 +77,14 @@ class Limes(Cluster):
         return self.clock.now().timestamp()
 
     def as_initiator(self, initiator: Initiator) -> "Limes":
-        return replace(self, initiator=initiator)
+        return structs.replace(self, initiator=initiator)
 
     def with_cause(self, cause: str) -> "Limes":
-        return replace(self, cause=cause)
+        return structs.replace(self, cause=cause)
 
 
 def open_limes(cluster: Cluster, engine: Engine, settings: Settings, **more: Any) -> Limes:
     """Returns what use cases on this cluster work with; `more` are further fields."""
-    parts = {each.name: getattr(cluster, each.name) for each in fields(Cluster)}
+    parts = {name: getattr(cluster, name) for name in Cluster.__struct_fields__}
     defaults = {"lease": settings.collector.lease, "observer": SystemIds().uuid()}
     return Limes(**parts, engine=engine, settings=settings, **{**defaults, **more})

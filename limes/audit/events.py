@@ -4,11 +4,11 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from limes.catalog.catalog import Ref
 from limes.kernel.units import Unit
@@ -52,8 +52,7 @@ class Reason(enum.StrEnum):
     """The project or domain is gone from Keystone."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaStep:
+class QuotaStep(Struct, frozen=True):
     """A change of one number of one resource, in its unit."""
 
     ref: Ref
@@ -68,8 +67,7 @@ class QuotaStep:
     what: What = What.QUOTA
 
 
-@dataclass(frozen=True, slots=True)
-class Initiator:
+class Initiator(Struct, frozen=True):
     """Who makes a change: a user with what the token says of them, or a job of ours. Nothing of the token itself."""
 
     name: str
@@ -107,8 +105,7 @@ LIMES = of_job("limes")
 """Limes itself, outside of any job: a command at a terminal, for example."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The domain, or the project in it, that an event is about."""
 
     domain_uuid: str
@@ -122,8 +119,7 @@ class Scope:
         return self.project_uuid or self.domain_uuid
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """What happened to what, by whom."""
 
     action: str
@@ -211,8 +207,7 @@ BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
 """What happens to commitments by time and capacity, even if it is noticed during a user's request."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitmentStep:
+class CommitmentStep(Struct, frozen=True):
     """What happened to a commitment: the event's name, and its documents before and after, without tokens."""
 
     event: str
@@ -259,13 +254,13 @@ def bursting_changed(scope: Scope, enabled: bool, initiator: Initiator) -> Event
 def bursting_refused(scope: Scope, enabled: bool, message: str, initiator: Initiator) -> Event:
     payload = {"newStatus": enabled, "rejectReason": message}
     refused = _refused(_event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST))
-    return replace(refused, reason_code="409")
+    return structs.replace(refused, reason_code="409")
 
 
 def initiator_of(event: str, initiator: Initiator) -> Initiator:
     """Returns who has caused an event of a commitment: not the user during whose request time or capacity did."""
     if event in BY_ITSELF and initiator.is_user:
-        return replace(of_job("commitments"), request_id=initiator.request_id)
+        return structs.replace(of_job("commitments"), request_id=initiator.request_id)
     return initiator
 
 
@@ -275,7 +270,7 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
     initiator = initiator_of(step.event, initiator)
     payload = {"event": step.event, "old": step.before, "new": None if action == "delete" else step.after}
     event = Event(action, "service/resources/commitment", step.uuid, step.scope, payload, initiator, reason_code=code)
-    return replace(event, reason_type="limes", reason_code=step.event) if automatic else event
+    return structs.replace(event, reason_type="limes", reason_code=step.event) if automatic else event
 
 
 def quota_request_changed(
@@ -294,8 +289,8 @@ def _type(ref: Ref, what: str = "quota") -> str:
 def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Initiator, reason: Reason) -> Event:
     known = {name: value for name, value in payload.items() if value is not None}
     event = Event("update", type_, scope.stream, scope, known, initiator)
-    return event if reason is Reason.REQUEST else replace(event, reason_type="limes", reason_code=reason.value)
+    return event if reason is Reason.REQUEST else structs.replace(event, reason_type="limes", reason_code=reason.value)
 
 
 def _refused(event: Event) -> Event:
-    return replace(event, success=False, reason_code="422")
+    return structs.replace(event, success=False, reason_code="422")

@@ -9,12 +9,12 @@ import logging
 import ssl
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import pika
 import pika.exceptions as pika_errors
+from msgspec import Struct, field
 from pika.adapters.blocking_connection import BlockingChannel
 from pika.adapters.utils.connection_workflow import AMQPConnectorException
 
@@ -23,8 +23,7 @@ from limes.audit.sinks import Delivery, OutgoingEvent
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class _Attempt:
+class _Attempt(Struct):
     """One delivery, in its own thread, as pika waits for a confirmation for as long as the broker is alive."""
 
     events: Sequence[OutgoingEvent]

@@ -6,17 +6,16 @@ import os
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 import requests
+from msgspec import Struct, field
 
 from limes.kernel import errors, system
 
 
-@dataclass(frozen=True, slots=True)
-class OutgoingEvent:
+class OutgoingEvent(Struct, frozen=True):
     number: int
     stream: str
     id: str
@@ -26,8 +25,7 @@ class OutgoingEvent:
     """How often the sink has refused it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """How a delivery went. Events that are neither delivered nor refused were not tried."""
 
     delivered: Sequence[int] = ()
@@ -58,8 +56,7 @@ class Sink(Protocol):
         """Returns why it could not take events now; None if it could. Sends and creates nothing, and raises nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogSink:
+class LogSink(Struct, frozen=True):
     """Appends a JSON object a line to a file, which is opened for each delivery, so that it can be rotated at any time,
     and synced to disk before anything counts as delivered."""
 
@@ -125,8 +122,7 @@ def sign(secret: str, timestamp: str, body: bytes) -> str:
     return f"sha256={digest.hexdigest()}"
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookSink:
+class WebhookSink(Struct, frozen=True):
     """Sends one event after the other. An answer of 400 to 499 refuses the event; any other failure stops the
     delivery."""
 

@@ -1,13 +1,13 @@
 """Who makes a request: what a validated token says, and nothing of the token itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+
+class Identity(Struct, frozen=True):
     """A validated token's user and scope, in Keystone's terms. Exactly one scope is set, or none (unscoped)."""
 
     user_id: str
@@ -33,7 +33,7 @@ class Identity:
         return {**known, **tenant, "roles": list(self.roles)}
 
 
-_CREDENTIALS = [field.name for field in fields(Identity) if field.name not in ("roles", "expires_at")]
+_CREDENTIALS = [name for name in Identity.__struct_fields__ if name not in ("roles", "expires_at")]
 
 
 class Authenticator(Protocol):

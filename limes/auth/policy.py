@@ -6,9 +6,10 @@ An evaluation costs 0.1 to 0.4 ms, so ask once per scope, never once per row; de
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from limes.auth.context import Identity
 from limes.kernel.errors import ConfigError
@@ -18,8 +19,7 @@ _CACHE_SIZE = 20_000
 _ROLE = re.compile(r"\brole:([^\s()%]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule with its shipped default. `operations` are (method, path) pairs; empty for helper rules."""
 
     name: str

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.discover import EndpointData
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
+from msgspec import Struct, field
 
 from limes.auth.settings import IdentitySettings, KeystoneSettings
 from limes.auth.tokens import Gate
@@ -40,8 +40,7 @@ _EXPLICIT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CloudSession:
+class CloudSession(Struct, frozen=True):
     """An authenticated session, and which region and addresses of the cloud it is for. Safe for threads."""
 
     session: Session
@@ -52,10 +51,11 @@ class CloudSession:
     endpoints: Mapping[str, str] = field(default_factory=dict)
     """Addresses by service type that override the catalog's."""
     limits: AnswerLimits = DEFAULT_LIMITS
-    login: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    login: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of the login by keystoneauth's names, and `auth_type`. Holds secrets."""
     gate: Gate = field(default_factory=Gate)
     """For all threads of this process that wait for Keystone on behalf of a client."""
+    __repr__ = object.__repr__  # without the login
 
     def adapter(
         self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any

@@ -10,9 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from limes.auth.context import Authenticator, Identity
 from limes.kernel.errors import LimesError, Unauthorized, Unavailable
@@ -259,8 +260,7 @@ class RevokedTokens:
         return self._folder / f"revoked-tokens-{stretch}"
 
 
-@dataclass(frozen=True, slots=True)
-class RevocationsFirst:
+class RevocationsFirst(Struct, frozen=True):
     """An `Authenticator` that refuses revoked tokens, whatever the one behind it remembers."""
 
     inner: Authenticator

@@ -5,8 +5,9 @@ configuration can be anybody, so they are only served on loopback (`IdentitySett
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from limes.auth.context import Identity
 from limes.auth.settings import SampleSettings, SampleToken, SampleUser, sample_id
@@ -14,16 +15,14 @@ from limes.kernel.errors import ConfigError, Unauthorized
 from limes.kernel.validation.sections import is_loopback
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """Of the sample."""
 
     id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """A project of the sample. Without a project above it, the domain is its parent, as in Keystone."""
 
     id: str

@@ -10,10 +10,10 @@ it wants, or, where there was too little, with what it got.
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Annotated
 
+from msgspec import Struct, field, structs
 from pydantic import Field
 
 from limes.autogrow.rules import Allocation, Demand, ProjectBounds, ProjectDemand, Step, add_up, distribute
@@ -38,8 +38,7 @@ class BoundSource(enum.StrEnum):
     """What the backend says that it accepts."""
 
 
-@dataclass(frozen=True, slots=True)
-class AutogrowBounds:
+class AutogrowBounds(Struct, frozen=True):
     """What counts. A source is None where there is no such bound."""
 
     bounds: ProjectBounds = field(default_factory=ProjectBounds)
@@ -116,8 +115,7 @@ class AutogrowAdvice(Shape, kw_only=False):
 _PLENTY = MAX_AMOUNT // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Adviser:
+class Adviser(Struct, frozen=True):
     """One project and resource."""
 
     demand: ProjectDemand
@@ -150,11 +148,11 @@ class Adviser:
         if not any(self.allocation.capped.values()):
             return []
         if self.demand.bounds.forbids_growth:
-            allowed = replace(self.demand, bounds=replace(self.demand.bounds, forbids_growth=False))
+            allowed = structs.replace(self.demand, bounds=structs.replace(self.demand.bounds, forbids_growth=False))
             quota = self._quota(allowed)
             return [AutogrowAdvice(Action.ALLOW_GROWTH, f"allow growth again: {self._becomes(quota)}", quota=quota)]
         if self.bounds.maximum_from is BoundSource.MAX_QUOTA:
-            quota = self._quota(replace(self.demand, bounds=ProjectBounds(self.demand.bounds.minimum)))
+            quota = self._quota(structs.replace(self.demand, bounds=ProjectBounds(self.demand.bounds.minimum)))
             text = f"raise max_quota: without it, {self._becomes(quota)}"
             return [AutogrowAdvice(Action.RAISE_MAX_QUOTA, text, quota=quota)]
         is_constrained = self.bounds.maximum_from is BoundSource.CONSTRAINT
@@ -163,7 +161,7 @@ class Adviser:
 
     def _keep_using(self) -> list[AutogrowAdvice]:
         azs = {az: demand._replace(smallest=demand.usage) for az, demand in self.demand.azs.items()}
-        quota = self._quota(replace(self.demand, azs=azs))
+        quota = self._quota(structs.replace(self.demand, azs=azs))
         if quota <= self._quota(self.demand):
             return []
         text = f"keep using as much for {_duration(self.rule.retention)}: {self._becomes(quota)}"
@@ -176,7 +174,7 @@ class Adviser:
         def quota(more: int) -> int:
             demand = self.demand.azs.get(az, Demand())
             azs = {**self.demand.azs, az: demand._replace(committed=demand.committed + more)}
-            return self._quota(replace(self.demand, azs=azs))
+            return self._quota(structs.replace(self.demand, azs=azs))
 
         covered = self.uncovered if az == ANY_AZ else 0
         amount = self._round_up(_smallest(lambda more: quota(more) > present) + covered)

@@ -7,8 +7,9 @@ before or after.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, Reason
@@ -47,8 +48,7 @@ def mark_growing_due(engine: Engine, catalog: Catalog, now: float) -> None:
         queries.mark_due(engine, [ids[ref] for ref in growing if ref in ids], now, lock=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Computation:
+class Computation(Struct, frozen=True):
     """What was computed for a resource, and what from. Mappings are by project id."""
 
     unit: Unit

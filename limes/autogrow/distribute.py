@@ -18,8 +18,9 @@ that is killed between two pieces leaves such a state to others, which start aga
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, Reason
@@ -42,8 +43,7 @@ log = logging.getLogger(__name__)
 _PIECE = 250
 
 
-@dataclass(frozen=True, slots=True)
-class DistributionOutcome:
+class DistributionOutcome(Struct, frozen=True):
     ref: Ref
     success: bool
     changed: int = 0
@@ -58,8 +58,7 @@ class _Claim(NamedTuple):
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedAllocation:
+class ExplainedAllocation(Struct, frozen=True):
     """What one project would get now, and why."""
 
     demand: rules.ProjectDemand

@@ -3,10 +3,10 @@ written for many projects at once."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct
 from peewee import fn
 
 from limes.autogrow.models import ProjectAZQuota, UsageChanges
@@ -59,8 +59,7 @@ class AZQuota(NamedTuple):
     changed_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """One state of a resource."""
 
     projects: list[ProjectQuotaRow]

@@ -16,10 +16,11 @@ same result whatever the order of projects. Source: the model `autogrow` of the 
 import enum
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct, field
 
 from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, AutogrowRule
 
@@ -91,8 +92,7 @@ def _known(by_az: Mapping[str, T]) -> Mapping[str, T]:
     return {az: each for az, each in by_az.items() if az != UNKNOWN_AZ} if UNKNOWN_AZ in by_az else by_az
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectBounds:
+class ProjectBounds(Struct, frozen=True):
     """What bounds the quota of one project, over all AZs together."""
 
     minimum: int = 0
@@ -104,8 +104,7 @@ class ProjectBounds:
 _NO_BOUNDS = ProjectBounds()
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDemand:
+class ProjectDemand(Struct, frozen=True):
     """A project with its demand by AZ. Projects are identified, and ordered, by `id`."""
 
     id: int
@@ -113,8 +112,7 @@ class ProjectDemand:
     bounds: ProjectBounds = _NO_BOUNDS
 
 
-@dataclass(slots=True)
-class Allocation:
+class Allocation(Struct):
     """What one project gets. Amounts of 0 are missing from all mappings."""
 
     granted: dict[Step, dict[str, int]] = field(default_factory=dict)
@@ -123,7 +121,7 @@ class Allocation:
     """What there was no capacity for."""
     capped: dict[Step, int] = field(default_factory=dict)
     """What the project's maximum, or that it forbids growth, has taken from the wishes."""
-    quotas: dict[str, int] = field(default_factory=dict, compare=False)
+    quotas: dict[str, int] = field(default_factory=dict)
     """The sum of what was granted, by AZ."""
 
     @property

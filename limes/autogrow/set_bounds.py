@@ -8,7 +8,8 @@ other projects leave that need it or were granted it.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
@@ -30,8 +31,7 @@ from limes.usage.project_figures import project_azs
 from limes.usage.project_sums import Among, committed_sums
 
 
-@dataclass(frozen=True, slots=True)
-class WantedBound:
+class WantedBound(Struct, frozen=True):
     """A wanted bound: an amount or None for `What.MAX_QUOTA` and `What.MIN_QUOTA`, 1 or 0 for
     `What.FORBID_AUTOGROWTH`."""
 
@@ -41,8 +41,7 @@ class WantedBound:
     """The name of the amount's unit; None means the resource's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Targets:
+class _Targets(Struct, frozen=True):
     """Whose bounds are to be set."""
 
     domain_id: int
@@ -56,8 +55,7 @@ class _Targets:
         return None if self.is_domain else list(self.projects)
 
 
-@dataclass(frozen=True, slots=True)
-class _Update:
+class _Update(Struct, frozen=True):
     what: What
     wanted: Mapping[Ref, int | None]
     ids: Mapping[Ref, int]

@@ -26,8 +26,9 @@ What holds for all three:
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from limes.catalog.catalog import Ref, ServiceDef
 from limes.kernel.units import MAX_AMOUNT
@@ -65,16 +66,14 @@ def is_forbidden(max_backend_quota: int | None) -> bool:
     return max_backend_quota == 0
 
 
-@dataclass(frozen=True, slots=True)
-class DomainInfo:
+class DomainInfo(Struct, frozen=True):
     """A Keystone domain."""
 
     id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectInfo:
+class ProjectInfo(Struct, frozen=True):
     """A Keystone project."""
 
     id: str
@@ -86,8 +85,7 @@ class ProjectInfo:
     """The `state` of the service's last report on this project that was stored; empty where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class AZUsage:
+class AZUsage(Struct, frozen=True):
     """What a project uses of a resource in one AZ."""
 
     usage: int
@@ -97,8 +95,7 @@ class AZUsage:
     """What the usage consists of, in JSON values, for instance one entry for each server."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceUsage:
+class ResourceUsage(Struct, frozen=True):
     """What a project uses of a resource, and what the backend allows."""
 
     per_az: Mapping[str, AZUsage]
@@ -111,8 +108,7 @@ class ResourceUsage:
     not have at all. Requests for others are refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsageReport:
+class UsageReport(Struct, frozen=True):
     """What a project uses of a service: one entry for each resource that the service has, also for those not used."""
 
     resources: Mapping[str, ResourceUsage]
@@ -120,8 +116,7 @@ class UsageReport:
     """What the plugin wants to find in `ProjectInfo.scrape_state` the next time, in whichever process that is."""
 
 
-@dataclass(frozen=True, slots=True)
-class AZCapacity:
+class AZCapacity(Struct, frozen=True):
     """The capacity of a resource in one AZ, before any overcommit factor of Limes."""
 
     capacity: int
@@ -131,8 +126,7 @@ class AZCapacity:
     """What the capacity consists of, in JSON values, for instance one entry for each hypervisor."""
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityReport:
+class CapacityReport(Struct, frozen=True):
     """Capacity by service type, resource and AZ."""
 
     services: Mapping[str, Mapping[str, Mapping[str, AZCapacity]]] = field(default_factory=dict)
@@ -156,8 +150,7 @@ def add_capacity(first: AZCapacity, second: AZCapacity) -> AZCapacity:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AZDemand:
+class AZDemand(Struct, frozen=True):
     """What all projects together demand of a resource in one AZ, for capacitors whose figures depend on it.
 
     For instance, how many servers of one flavor fit on hypervisors depends on how many of the others have to fit there.
@@ -175,8 +168,7 @@ class AZDemand:
         return self.usage + self.unused_commitments + self.pending_commitments
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceDemand:
+class ResourceDemand(Struct, frozen=True):
     """The demand for one resource. Every configured AZ has an entry; `any` and `unknown` may have one."""
 
     overcommit_factor: float = 0

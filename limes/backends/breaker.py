@@ -19,13 +19,13 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import requests
 from keystoneauth1 import exceptions as ksa_errors
+from msgspec import Struct
 
 from limes.backends import base
 from limes.catalog.catalog import Ref, ServiceDef
@@ -44,8 +44,7 @@ class CircuitState(Enum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerRules:
+class BreakerRules(Struct, frozen=True):
     """When a circuit opens, and for how long. Durations are in seconds."""
 
     failures: int = 5
@@ -175,68 +174,65 @@ def is_outage(error: BaseException | None) -> bool:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class GuardedQuotaBackend(base.QuotaBackend):
     """Calls another backend. Raises `BackendPaused` while its circuit is open."""
 
-    inner: base.QuotaBackend
-    breaker: CircuitBreaker
-    time_limit: float
+    def __init__(self, inner: base.QuotaBackend, breaker: CircuitBreaker, time_limit: float) -> None:
+        self._inner, self._breaker, self._time_limit = inner, breaker, time_limit
 
     def describe(self) -> ServiceDef:
-        return self.inner.describe()
+        return self._inner.describe()
 
     def report_usage(self, project: base.ProjectInfo) -> base.UsageReport:
-        return self._call(lambda: self.inner.report_usage(project))
+        return self._call(lambda: self._inner.report_usage(project))
 
     def set_quota(self, project: base.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        self._call(lambda: self.inner.set_quota(project, quotas))
+        self._call(lambda: self._inner.set_quota(project, quotas))
 
     def set_quota_by_az(
         self, project: base.ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
     ) -> None:
-        self._call(lambda: self.inner.set_quota_by_az(project, quotas, azs))
+        self._call(lambda: self._inner.set_quota_by_az(project, quotas, azs))
 
     def _call(self, call: Callable[[], T]) -> T:
-        with self.breaker.call():
-            return within(self.time_limit, call)
+        with self._breaker.call():
+            return within(self._time_limit, call)
 
 
-@dataclass(frozen=True)
 class TimedCapacityBackend(base.CapacityBackend):
     """Calls another backend, for `time_limit` seconds at most."""
 
-    inner: base.CapacityBackend
-    time_limit: float
+    def __init__(self, inner: base.CapacityBackend, time_limit: float) -> None:
+        self._inner, self._time_limit = inner, time_limit
 
     def report_capacity(self) -> base.CapacityReport:
-        return within(self.time_limit, self.inner.report_capacity)
+        return within(self._time_limit, self._inner.report_capacity)
 
     def needs_demand(self) -> Collection[Ref]:
-        return within(self.time_limit, self.inner.needs_demand)
+        return within(self._time_limit, self._inner.needs_demand)
 
     def report_capacity_for(self, demand: base.Demand) -> base.CapacityReport:
-        return within(self.time_limit, lambda: self.inner.report_capacity_for(demand))
+        return within(self._time_limit, lambda: self._inner.report_capacity_for(demand))
 
     def resources(self) -> Collection[Ref]:
-        return self.inner.resources()
+        return self._inner.resources()
 
 
-@dataclass(frozen=True)
 class TimedDiscoveryBackend(base.DiscoveryBackend):
     """Calls another backend, for `time_limit` seconds a list at most, with a place from `admit`: it asks Keystone."""
 
-    inner: base.DiscoveryBackend
-    time_limit: float
-    admit: Callable[[], AbstractContextManager[None]]
+    def __init__(
+        self, inner: base.DiscoveryBackend, time_limit: float, admit: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        self._inner, self._time_limit, self._admit = inner, time_limit, admit
 
     def list_domains(self) -> list[base.DomainInfo]:
-        with self.admit():
-            return within(self.time_limit, lambda: list(self.inner.list_domains()))
+        with self._admit():
+            return within(self._time_limit, lambda: list(self._inner.list_domains()))
 
     def list_projects(self, domain: base.DomainInfo) -> list[base.ProjectInfo]:
-        with self.admit():
-            return within(self.time_limit, lambda: list(self.inner.list_projects(domain)))
+        with self._admit():
+            return within(self._time_limit, lambda: list(self._inner.list_projects(domain)))
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:

@@ -7,10 +7,10 @@ All problems of all entries are reported at once, each with its path in the conf
 import contextlib
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
+from msgspec import Struct, field
 from pydantic import ValidationError
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
@@ -25,8 +25,7 @@ ENTRY_POINT_GROUP = "limes.backends"
 Kind = Literal["quota", "capacity", "discovery"]
 
 
-@dataclass(frozen=True, slots=True)
-class BackendSpec:
+class BackendSpec(Struct, frozen=True):
     """One entry of the configuration that names a plugin."""
 
     path: str
@@ -39,8 +38,7 @@ class BackendSpec:
     """The key that holds the plugin's name: `type`, or `method` for discovery."""
 
 
-@dataclass(frozen=True, slots=True)
-class Backends:
+class Backends(Struct, frozen=True):
     """All configured backends. Their objects are shared by all threads."""
 
     quota: Mapping[str, QuotaBackend]

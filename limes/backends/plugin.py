@@ -4,11 +4,11 @@ Below it are base classes and types for the `params` that operators write.
 """
 
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
+from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
 from limes.backends.base import UNLIMITED, BackendQuota, CapacityBackend, DiscoveryBackend, QuotaBackend, limited
@@ -25,8 +25,7 @@ SessionFactory = Callable[[], Session]
 """Returns the keystoneauth1 session with the configured credentials, made with the first call."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackendContext:
+class BackendContext(Struct, frozen=True):
     """What surrounds a plugin object: its place in the configuration, and the way to OpenStack."""
 
     name: str
@@ -70,8 +69,7 @@ class BackendContext:
         return TimedAdapter(session, self.timeout, service_type=service_type, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class Offer(Generic[B_co]):
+class Offer(Struct, Generic[B_co], frozen=True):
     """One kind of backend that a plugin offers: the model of its `params`, and what makes it from them. `create` must
     not ask the backend. It may raise `ConfigError` for params that the model cannot judge: each problem in it begins
     with the path below `params`, as in `resources.ram: ...`."""
@@ -80,8 +78,7 @@ class Offer(Generic[B_co]):
     create: Callable[[Any, BackendContext], B_co]
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """A backend plugin: a line that says what it is for, and up to three things that it offers."""
 
     description: str

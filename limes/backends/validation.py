@@ -8,10 +8,10 @@ may know more than is configured); for usage it hints at a bug of the plugin, wh
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from limes.backends import base
 from limes.catalog.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
@@ -76,7 +76,7 @@ def _checked_az(reported: base.AZUsage, where: str, az: str) -> base.AZUsage:
     place = f"{where}, AZ {az}"
     _check_amount(reported.usage, place, "usage")
     _check_optional(reported.physical_usage, place, "physical usage")
-    return _cut(replace(reported, subresources=_json_items(reported.subresources, place, "subresources")))
+    return _cut(structs.replace(reported, subresources=_json_items(reported.subresources, place, "subresources")))
 
 
 def _cut(item: base.AZUsage) -> base.AZUsage:
@@ -119,7 +119,7 @@ def _checked_capacity(
         place = f"{where}, AZ {az}"
         _check_amount(reported.capacity, place, "capacity")
         _check_optional(reported.usage, place, "usage")
-        item = replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
+        item = structs.replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
         known = catalog.az_of(az)
         checked[known] = base.add_capacity(checked[known], item) if known in checked else item
     return {

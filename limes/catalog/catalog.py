@@ -6,12 +6,12 @@ empty on the cluster level.
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from pydantic import Field, field_validator, model_validator
 
 from limes.kernel.units import Unit
@@ -25,8 +25,7 @@ UNKNOWN_AZ = "unknown"
 Ref = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceDef:
+class ResourceDef(Struct, frozen=True):
     """A resource as its backend describes it."""
 
     name: str
@@ -48,8 +47,7 @@ class ResourceDef:
     lifetime of a subresource. Empty where the backend reports no subresources, or does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceDef:
+class ServiceDef(Struct, frozen=True):
     """A service as its backend describes it."""
 
     type: str
@@ -107,8 +105,7 @@ class BehaviorRule(Section):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Behavior:
+class Behavior(Struct, frozen=True):
     """All entries that match a resource in a scope, merged."""
 
     burst_multiplier: float
@@ -124,8 +121,7 @@ class Behavior:
     annotations: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class AutogrowRule:
+class AutogrowRule(Struct, frozen=True):
     """How quota follows usage and commitments (`limes.autogrow.rules`). Durations are in seconds."""
 
     growth_multiplier: float
@@ -147,8 +143,7 @@ class AutogrowRule:
         return self.overcommit or needed < capacity * Fraction(str(self.overcommit_until))
 
 
-@dataclass(frozen=True, slots=True)
-class DistributionRule:
+class DistributionRule(Struct, frozen=True):
     """One entry of `quota_distribution_configs`. The pattern matches whole names; the first match wins."""
 
     resource: re.Pattern[str]
@@ -278,8 +273,7 @@ class Page(NamedTuple):
     marker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Services to show, each with its resources to show, in the order of the catalog."""
 
     services: Mapping[str, tuple[ServiceDef, tuple[ResourceDef, ...]]]

@@ -7,12 +7,12 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import falcon
+from msgspec import Struct, field
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 from prometheus_client.registry import Collector as MetricsSource
 
@@ -167,8 +167,7 @@ def operational_server(
         server.server_close()
 
 
-@dataclass(slots=True)
-class MetricsProcess:
+class MetricsProcess(Struct):
     """Serves `/healthcheck` and `/metrics` on `listen`; port 0 means any free one."""
 
     engine: Engine

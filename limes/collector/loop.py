@@ -10,8 +10,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from limes.db.advice import ahead_of_database
 from limes.db.engine import Engine
@@ -22,8 +23,7 @@ log = logging.getLogger(__name__)
 OutcomeT = TypeVar("OutcomeT")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A kind of task. Several threads run its steps at once."""
 
     name: str

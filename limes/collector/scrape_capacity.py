@@ -13,11 +13,11 @@ that fails to answer changes nothing about that.
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import orjson
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.autogrow.queries import mark_due
@@ -151,13 +151,13 @@ def read_demand(limes: Limes, wanted: Collection[Ref]) -> Demand:
     for (_, resource, az), amount in stored_sums.unused_commitments(
         engine, list(refs), now, "cluster", project_sums.ALL_PROJECTS
     ).items():
-        per_az[resource][az] = replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
+        per_az[resource][az] = structs.replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
     sums = stored_sums.committed_sums(engine, list(refs), now, "cluster", project_sums.ALL_PROJECTS)
     for (_, resource, az, status, _), amount in sums.items():
         if status == "pending":
             known = per_az[resource].get(az, AZDemand())
             pending = known.pending_commitments + int(amount)
-            per_az[resource][az] = replace(known, pending_commitments=pending)
+            per_az[resource][az] = structs.replace(known, pending_commitments=pending)
     return {
         ref: ResourceDemand(catalog.behavior(ref).overcommit_factor, dict(per_az[id_])) for id_, ref in refs.items()
     }

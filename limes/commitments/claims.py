@@ -7,7 +7,8 @@ usage, exceed the whole effective capacity: what it takes is never sold (docs/ad
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from limes.catalog.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
 from limes.commitments.commitment import Commitment
@@ -17,8 +18,7 @@ Share = tuple[str, int]
 """A project's part of a resource in one AZ: the AZ, and the project's id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
+class Claims(Struct, frozen=True):
     """What all projects together claim of a resource by AZ, and its capacity. A missing AZ has 0."""
 
     capacity: Mapping[str, int]
@@ -68,8 +68,7 @@ class Claims:
         return self.unplaced > 0 and self.room_overall < self.room_inside(az)
 
 
-@dataclass(frozen=True, slots=True)
-class Balance:
+class Balance(Struct, frozen=True):
     """The claims on a resource, and the shares of those projects that a decision is about."""
 
     claims: Claims
@@ -89,7 +88,7 @@ class Tally:
         self._usage = balance.usage
         self._committed = dict(balance.committed)
         self._claimed = dict(balance.claims.claimed)
-        self.claims = replace(balance.claims, claimed=self._claimed)
+        self.claims = structs.replace(balance.claims, claimed=self._claimed)
         """The claims as they are now."""
 
     def add(self, az: str, project: int, amount: int) -> None:

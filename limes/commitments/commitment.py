@@ -12,9 +12,9 @@ one canonical form, and are added by the calendar in UTC.
 import calendar
 import enum
 import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
+
+from msgspec import Struct, structs
 
 from limes.kernel.errors import Conflict, LimesError, Unprocessable
 
@@ -34,8 +34,7 @@ class Status(enum.StrEnum):
 LIVE = frozenset({Status.PLANNED, Status.PENDING, Status.CONFIRMED})
 
 
-@dataclass(frozen=True, slots=True)
-class Commitment:
+class Commitment(Struct, frozen=True):
     """A project's promise to use an amount of a resource in one AZ for a time."""
 
     id: int
@@ -94,9 +93,9 @@ def advance(commitment: Commitment, now: float) -> Commitment:
     if not commitment.is_live:
         return commitment
     if commitment.expires_at <= now:
-        return replace(withdraw(commitment), status=Status.EXPIRED)
+        return structs.replace(withdraw(commitment), status=Status.EXPIRED)
     if commitment.status is Status.PLANNED and commitment.confirm_by is not None and commitment.confirm_by <= now:
-        return replace(commitment, status=Status.PENDING)
+        return structs.replace(commitment, status=Status.PENDING)
     return commitment
 
 
@@ -104,7 +103,7 @@ def confirm(commitment: Commitment, now: float) -> Commitment:
     """Confirms a pending one, for which the caller has found capacity. Its end does not move."""
     if commitment.status is not Status.PENDING:
         raise Conflict(f"commitment {commitment.id} is {commitment.status}, so it cannot be confirmed")
-    return replace(commitment, status=Status.CONFIRMED, confirmed_at=now)
+    return structs.replace(commitment, status=Status.CONFIRMED, confirmed_at=now)
 
 
 def require_live(commitment: Commitment) -> None:
@@ -121,16 +120,16 @@ def offer(commitment: Commitment, transfer_status: str, token: str) -> Commitmen
     require_live(commitment)
     if not commitment.is_confirmed:
         raise Unprocessable("commitment needs to be confirmed in order to transfer it.")
-    return replace(commitment, transfer_status=transfer_status, transfer_token=token)
+    return structs.replace(commitment, transfer_status=transfer_status, transfer_token=token)
 
 
 def withdraw(commitment: Commitment) -> Commitment:
-    return replace(commitment, transfer_status="", transfer_token=None)
+    return structs.replace(commitment, transfer_status="", transfer_token=None)
 
 
 def hand_over(commitment: Commitment, project_id: int) -> Commitment:
     """Gives it to another project, which has not asked for a renewal. Otherwise unchanged."""
-    return replace(withdraw(commitment), project_id=project_id, auto_renews=False, renewal_error="")
+    return structs.replace(withdraw(commitment), project_id=project_id, auto_renews=False, renewal_error="")
 
 
 # -- durations ---------------------------------------------------------------------------------------------------------
@@ -146,8 +145,7 @@ _EXAMPLES = 'expected for example "1 year" or "2 years, 6 months"'
 _PART = re.compile(r"([0-9]{1,9})\s*(second|minute|hour|day|month|year)s?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Struct, frozen=True):
     """A calendar duration in canonical form: at most 59 minutes, 23 hours, 11 months. Days never become months."""
 
     months: int = 0
@@ -176,6 +174,8 @@ def parse_duration(text: str) -> Duration:
     for part in text.split(","):
         match = _PART.match(part.strip())
         if match is None:
+            from difflib import get_close_matches  # rarely needed
+
             meant = re.sub(r"[A-Za-z]+", lambda word: (get_close_matches(word[0].lower(), _WORDS, 1) or word)[0], text)
             is_plain = all(_PART.match(part.strip()) for part in meant.split(","))
             advice = f'did you mean "{meant.strip()}"?' if is_plain else _EXAMPLES

@@ -4,9 +4,9 @@ Previews use the same checks and figures, and write nothing.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 
 import orjson
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.autogrow.compute import autogrow_rule
@@ -32,8 +32,7 @@ class _NoCapacity(Conflict):
     """There is no capacity to confirm it at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Created:
+class Created(Struct, frozen=True):
     document: CommitmentDocument
     warnings: tuple[str, ...]
 
@@ -153,8 +152,7 @@ def _no_capacity(claims: Claims, az: str, unit: Unit) -> str:
     return f"{_NO_CAPACITY}: {unit.render(claims.unplaced)} are used in unknown availability zones and cannot be sold"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     is_possible: bool
     reason: str = ""
     plan: Plan | None = None
@@ -227,7 +225,9 @@ def with_warnings(limes: Limes, view: CommitmentView) -> CommitmentView:
     """Adds warnings to a commitment that this transaction has stored."""
     commitment = view.commitment
     start = max(limes.now(), commitment.starts_at)
-    return replace(view, warnings=_warnings(limes, commitment.project_id, commitment.resource_id, view.ref, start))
+    return structs.replace(
+        view, warnings=_warnings(limes, commitment.project_id, commitment.resource_id, view.ref, start)
+    )
 
 
 def _warnings(

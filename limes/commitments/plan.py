@@ -5,17 +5,17 @@ The former is a forecast by today's capacity, usage and ends of commitments: oth
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from limes.commitments.claims import Tally
 from limes.commitments.commitment import Commitment, Status, advance
 from limes.kernel import calendar, units
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """The amount that a project wants in an AZ, not before `earliest` (seconds since the epoch)."""
 
     az: str
@@ -24,8 +24,7 @@ class Demand:
     earliest: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     confirmable_at: float | None
     """In seconds since the epoch; None if no time can be foreseen."""
     confirmable_now: int

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import fields
 from typing import Any, Literal, NamedTuple
 
 import peewee
@@ -33,7 +32,7 @@ def was_renewed(commitment: Any) -> Any:
 IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
 
 
-_NAMES = tuple(field.name for field in fields(Commitment))
+_NAMES = Commitment.__struct_fields__
 COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)
 _STATUS, _AUTO_RENEWS = _NAMES.index("status"), _NAMES.index("auto_renews")
 _SELECT = Stored.select(*COLUMNS).order_by(Stored.id)

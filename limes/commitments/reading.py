@@ -5,11 +5,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Annotated, Any, NamedTuple
 
 import orjson
+from msgspec import Struct, field, structs
 from pydantic import Field
 
 from limes.app.context import Limes
@@ -38,8 +38,7 @@ _EVENTS_AT_ONCE = 10_000
 _FOR_EVER = 2.0**40
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeFilter:
+class ChangeFilter(Struct, frozen=True):
     """Which changes are wanted."""
 
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -71,7 +70,7 @@ def commitments_of_project(
     present = [advance(each, now) for each in queries.of_project(limes.engine, project.id)]
     deadlines = reshaping.deadlines_of(present, limes.settings.commitments, now)
     return [
-        replace(each, deadlines=deadlines.get(each.commitment.id, reshaping.NO_DEADLINES))
+        structs.replace(each, deadlines=deadlines.get(each.commitment.id, reshaping.NO_DEADLINES))
         for each in store.views(limes, (each for each in present if with_history or each.is_live))
         if each.ref in wanted
     ]
@@ -90,7 +89,7 @@ def commitment_by_token(limes: Limes, token: str) -> CommitmentView:
     commitment = queries.find_by_token(limes.engine, token) if _TOKEN.fullmatch(token) else None
     if commitment is None or not advance(commitment, limes.now()).is_live:
         raise NotFound("no matching commitment found")
-    return store.view(limes, replace(commitment, transfer_token=None))
+    return store.view(limes, structs.replace(commitment, transfer_token=None))
 
 
 @snapshot

@@ -5,7 +5,8 @@ All use cases raise `NotFound`, `Conflict` and `Unprocessable`, and change all o
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.catalog import catalog
@@ -20,8 +21,7 @@ from limes.kernel.errors import Conflict, NotFound, Unprocessable
 from limes.projects.scope import find_project
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     target: catalog.Ref
     source_amount: int
     target_amount: int
@@ -62,7 +62,7 @@ def switch_auto_renewal(limes: Limes, domain_uuid: str, project_uuid: str, id_: 
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     queries.require_not_renewed(limes.engine, commitment, ", which inherits auto_renew: change that one")
-    wanted = replace(commitment, auto_renews=True) if on else reshaping.without_renewal(commitment)
+    wanted = structs.replace(commitment, auto_renews=True) if on else reshaping.without_renewal(commitment)
     if wanted.auto_renews != commitment.auto_renews:
         queries.update(limes.engine, wanted)
         changes.append(Change("auto_renewal_changed", wanted))

@@ -5,8 +5,9 @@ Split and merge conserve the amount; a conversion conserves the worth (`rules`).
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct, structs
 
 from limes.commitments.commitment import Commitment, Status, end_of, parse_duration, require_live, withdraw
 from limes.commitments.rules import CommitmentRules
@@ -14,8 +15,7 @@ from limes.kernel.errors import Conflict, Unprocessable
 from limes.kernel.units import MAX_AMOUNT
 
 
-@dataclass(frozen=True, slots=True)
-class Reshaped:
+class Reshaped(Struct, frozen=True):
     old: tuple[Commitment, ...]
     new: tuple[Commitment, ...]
 
@@ -28,7 +28,10 @@ def split(commitment: Commitment, amount: int, now: float, uuids: tuple[str, str
     heir = _heir(commitment, now)
     return Reshaped(
         (supersede(commitment, now),),
-        (replace(heir, uuid=uuids[0], amount=amount), replace(heir, uuid=uuids[1], amount=commitment.amount - amount)),
+        (
+            structs.replace(heir, uuid=uuids[0], amount=amount),
+            structs.replace(heir, uuid=uuids[1], amount=commitment.amount - amount),
+        ),
     )
 
 
@@ -49,7 +52,7 @@ def merge(commitments: Sequence[Commitment], now: float, uuid: str) -> Reshaped:
         raise Unprocessable(f"the amounts are too large to merge: the maximum is {MAX_AMOUNT}")
     return Reshaped(
         tuple(supersede(commitment, now) for commitment in commitments),
-        (replace(_heir(longest, now), uuid=uuid, amount=total),),
+        (structs.replace(_heir(longest, now), uuid=uuid, amount=total),),
     )
 
 
@@ -64,9 +67,9 @@ def convert(
     if not 0 < source_amount <= commitment.amount:
         raise Unprocessable(f"the amount to convert must be between 1 and {commitment.amount}")
     heir = _heir(commitment, now)
-    converted = replace(heir, uuid=uuids[0], resource_id=target_resource, amount=target_amount)
+    converted = structs.replace(heir, uuid=uuids[0], resource_id=target_resource, amount=target_amount)
     created_at = now if commitment.is_confirmed else commitment.created_at
-    remainder = replace(heir, uuid=uuids[1], amount=commitment.amount - source_amount, created_at=created_at)
+    remainder = structs.replace(heir, uuid=uuids[1], amount=commitment.amount - source_amount, created_at=created_at)
     return Reshaped((supersede(commitment, now),), (converted, remainder) if remainder.amount else (converted,))
 
 
@@ -83,7 +86,7 @@ def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commi
     expires_at = end_of(commitment.expires_at, commitment.duration, anchor_day)
     if expires_at <= now:
         raise Conflict(f"it is too late to renew commitment {commitment.id}: the renewal would have ended already")
-    return replace(
+    return structs.replace(
         _heir(commitment, now),
         uuid=uuid,
         status=Status.PLANNED,
@@ -112,7 +115,7 @@ def renewed_at(commitment: Commitment, window: float, lead: float) -> float:
 
 
 def without_renewal(commitment: Commitment) -> Commitment:
-    return replace(commitment, auto_renews=False, renewal_error="")
+    return structs.replace(commitment, auto_renews=False, renewal_error="")
 
 
 def change_duration(commitment: Commitment, duration: str, now: float) -> Commitment:
@@ -122,12 +125,12 @@ def change_duration(commitment: Commitment, duration: str, now: float) -> Commit
     expires_at = end_of(commitment.starts_at, duration, commitment.anchor_day)
     if expires_at < commitment.expires_at or expires_at <= now:
         raise Unprocessable(f'a duration of "{duration}" would end the commitment earlier; it may only end later')
-    return replace(commitment, duration=duration, expires_at=expires_at)
+    return structs.replace(commitment, duration=duration, expires_at=expires_at)
 
 
 def supersede(commitment: Commitment, now: float) -> Commitment:
     require_live(commitment)
-    return replace(withdraw(commitment), status=Status.SUPERSEDED, superseded_at=now)
+    return structs.replace(withdraw(commitment), status=Status.SUPERSEDED, superseded_at=now)
 
 
 def require_not_offered(commitment: Commitment) -> None:
@@ -138,14 +141,13 @@ def require_not_offered(commitment: Commitment) -> None:
 
 def _heir(commitment: Commitment, now: float) -> Commitment:
     require_live(commitment)
-    return replace(withdraw(commitment), id=0, created_at=now, predecessor_id=commitment.id)
+    return structs.replace(withdraw(commitment), id=0, created_at=now, predecessor_id=commitment.id)
 
 
 # -- deadlines ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
+class Deadlines(Struct, frozen=True):
     """Until when, and from when, something can be done with a commitment, in seconds since the epoch. For display: the
     use cases decide again, and know more of commitments that came from other projects."""
 

@@ -11,9 +11,9 @@ be used, which the project is warned of.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 
+from msgspec import Struct
 from pydantic import Field, PositiveInt, model_validator
 
 from limes.catalog.catalog import ANY_AZ, Behavior, Catalog, Ref, ResourceDef
@@ -55,8 +55,7 @@ class CommitmentRules(Section):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Struct, frozen=True):
     """`source` units of one resource become `target` units of another, in lowest terms."""
 
     source: int
@@ -88,8 +87,7 @@ _FARTHEST = 100 * 366 * 86400.0
 """How far ahead a commitment may begin, in seconds. Anything later is taken for a mistake."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitmentRequest:
+class CommitmentRequest(Struct, frozen=True):
     """A wanted commitment. `amount` is in the resource's unit, `confirm_by` in seconds since the epoch."""
 
     ref: Ref

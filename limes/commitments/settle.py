@@ -3,8 +3,9 @@ the end."""
 
 import logging
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from functools import partial
+
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.catalog.queries import lock_resources
@@ -44,7 +45,7 @@ def _renew(limes: Limes, resource_id: int, before: float) -> None:
             changes.append(store.renew(limes, commitment, now, rules.renewal_window))
         except store.RENEWAL_ERRORS as error:
             if str(error) != commitment.renewal_error:
-                queries.update(limes.engine, replace(commitment, renewal_error=str(error)))
+                queries.update(limes.engine, structs.replace(commitment, renewal_error=str(error)))
                 text = "commitment %d could not be renewed; this is tried again until it ends: %s"
                 limes.engine.after_commit(partial(log.warning, text, commitment.id, error))
     store.record(limes, changes, now)

@@ -9,9 +9,9 @@ resource's row. Each change is written in one transaction with its event, and ev
 import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import orjson
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.audit.events import CommitmentStep, initiator_of
@@ -40,8 +40,7 @@ log = logging.getLogger(__name__)
 RENEWAL_ERRORS = (Conflict, NotFound, NotReady, Unprocessable)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     event: str
     commitment: Commitment
     """As it is afterwards."""
@@ -49,8 +48,7 @@ class Change:
     """UUIDs of the commitments that it was made of, or that have taken its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitmentView:
+class CommitmentView(Struct, frozen=True):
     commitment: Commitment
     ref: Ref
     unit: Unit
@@ -155,7 +153,7 @@ def read_again(limes: Limes, commitment: Commitment) -> Commitment:
 
 
 def insert(limes: Limes, commitment: Commitment) -> Commitment:
-    return replace(commitment, id=queries.insert(limes.engine, commitment))
+    return structs.replace(commitment, id=queries.insert(limes.engine, commitment))
 
 
 def reshape(limes: Limes, reshaped: reshaping.Reshaped) -> tuple[list[Commitment], list[Change]]:
@@ -214,7 +212,7 @@ def _renew_late(limes: Limes, commitment: Commitment, now: float) -> list[Change
         return []
     pending = advance(renewal.commitment, now)
     queries.update(limes.engine, pending)
-    return [replace(renewal, commitment=pending)]
+    return [structs.replace(renewal, commitment=pending)]
 
 
 def _confirm_pending(limes: Limes, resource_id: int, pending: Sequence[Commitment], now: float) -> list[Change]:

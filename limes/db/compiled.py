@@ -13,12 +13,12 @@ the text of a query never depends on its values, and PostgreSQL can keep its pla
 import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import peewee
+from msgspec import Struct
 from peewee import Cast, fn
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ _INNERMOST = re.compile(r"(ARRAY|= )?\(([^()]*)\)")
 """What is between two parentheses. The first group is there if PostgreSQL runs a SELECT in them before all else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Struct, frozen=True):
     name: str
     is_list: bool = False
 

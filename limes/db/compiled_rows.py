@@ -1,11 +1,11 @@
 """Compiled statements that write any number of rows. These come as the value `rows`."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 import peewee
+from msgspec import Struct
 
 from limes.db.compiled import Parameters, Statement, compile_query
 
@@ -20,8 +20,7 @@ _MANY_ROWS = 33
 SQLite, the statement is built each time, which takes less than running it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _AllRows:
+class _AllRows(Struct, frozen=True):
     """The values of all rows that are written, each row followed by these defaults."""
 
     width: int
@@ -29,8 +28,7 @@ class _AllRows:
     defaults: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _RowsAsJSON:
+class _RowsAsJSON(Struct, frozen=True):
     """All rows that are written, as one value: a list of objects with these keys."""
 
     keys: tuple[str, ...]

@@ -3,12 +3,12 @@ timeouts.
 """
 
 import functools
-from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg2
 import psycopg2.extensions
+from msgspec import Struct, field
 
 from limes.db.pool import Pooler, PostgresqlPool, SessionSettings, SqlitePool
 from limes.db.watch import Patience, Watch
@@ -37,15 +37,15 @@ which is shorter than their `lock_timeout`. We only compute between statements: 
 transaction, and what is sent to clients has a limit of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseAddress:
+class DatabaseAddress(Struct, frozen=True):
     """Where a database is. `location` is for messages and has no password in it."""
 
     dialect: Dialect
     name: str
     """The file's path, or the name of the database on the server."""
     location: str
-    options: dict[str, Any] = field(default_factory=dict, repr=False)
+    options: dict[str, Any] = field(default_factory=dict)
+    __repr__ = object.__repr__  # without the password
 
 
 def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddress:

@@ -21,19 +21,21 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import peewee
+from msgspec import Struct, field
 from peewee import Select, Table, fn
-from playhouse.migrations import Migration, Runner
 
 from limes.db.advice import advise_on_schema
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
 from limes.db.watch import unlimited
 from limes.kernel.errors import StartupError
+
+if TYPE_CHECKING:
+    from playhouse.migrations import Migration, Runner
 
 AGAINST_ALL = "ACCESS EXCLUSIVE"
 """Blocks readers of the table. For ALTER TABLE. Such a step reads no rows, so that it only takes a moment."""
@@ -46,16 +48,14 @@ AGAINST_NOBODY = "SHARE UPDATE EXCLUSIVE"
 """Others read and write, but there is no VACUUM. For VALIDATE CONSTRAINT."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     up: Callable[[Any, peewee.Database], Any]
     """Called with the migrator and the database, as `up` of a file."""
     locks: Mapping[str, str] = field(default_factory=dict)
     """Tables that were there before, with one of the above, in the order of `limes.app.models.LOCK_ORDER`."""
 
 
-@dataclass(frozen=True)
-class Fill:
+class Fill(Struct, frozen=True):
     """Many short transactions, which lock nothing but the rows that each of them fills."""
 
     batch: Callable[[peewee.Database, int], int | None]
@@ -76,6 +76,8 @@ _PATIENCE = 600.0
 _SILENCE = 5.0
 """Seconds between two messages."""
 _SHOWN = 3
+_DIGITS = 4
+"""At the start of a file's name."""
 _VALUE = re.compile("'[^']*'")
 """In a statement. It may be a secret."""
 _LOCKS = Table("pg_locks")
@@ -101,7 +103,7 @@ class _Holder(NamedTuple):
 class Upgrade:
     """One run. Each step is a transaction that also records it, so that it is done only once, by any process."""
 
-    def __init__(self, engine: Engine, runner: Runner, tell: Callable[[str], None]) -> None:
+    def __init__(self, engine: Engine, runner: "Runner", tell: Callable[[str], None]) -> None:
         self._engine = engine
         self._runner = runner
         self._tell = tell
@@ -238,7 +240,7 @@ class Upgrade:
         return sorted(self._engine.all(query.distinct(), _Holder), key=lambda holder: -(holder.seconds or 0))
 
 
-def steps_of(migration: Migration) -> tuple[Step | Fill, ...]:
+def steps_of(migration: "Migration") -> tuple[Step | Fill, ...]:
     module: Any = migration.load()
     return getattr(module, "STEPS", None) or (Step(module.up),)
 
@@ -254,14 +256,15 @@ class Migrations:
     def pending(self, engine: Engine) -> list[str]:
         """Returns the names of the files still to apply, in order. Raises `StartupError` if the database won't say."""
         with engine.connection(), self._explained(engine, "cannot be read"):
-            return [row.name for row in self._runner(engine).status() if row.path is not None and row.applied is None]
+            applied = self._applied(engine)
+        return [name for name in self._files() if name not in applied]
 
     def unknown(self, engine: Engine) -> list[str]:
         """Returns names that were applied, but that this release does not know: it is older than the schema."""
         with engine.connection(), self._explained(engine, "cannot be read"):
-            rows = self._runner(engine).status()
-        newest = max(row.idx for row in rows if row.path is not None)
-        return [row.name for row in rows if row.idx > newest]
+            applied = self._applied(engine)
+        newest = self._files()[-1][:_DIGITS]
+        return sorted(name for name in applied if name[:_DIGITS] > newest)
 
     def upgrade(self, engine: Engine, tell: Callable[[str], None] = log.info) -> list[str]:
         """Applies all pending files, and returns the names of the finished ones. Several processes may call this
@@ -283,6 +286,14 @@ class Migrations:
                 f"({len(pending)} migration(s) pending, next: {pending[0]}). Run: limes db upgrade"
             )
 
+    def _files(self) -> list[str]:
+        return sorted(path.stem for path in self.directory.glob("[0-9]*.py"))
+
+    def _applied(self, engine: Engine) -> set[str]:
+        table = Table(self.history_table)
+        is_new = not engine.db.table_exists(self.history_table)
+        return set() if is_new else {name for (name,) in engine.tuples(table.select(table.c.name))}
+
     @contextlib.contextmanager
     def _explained(self, engine: Engine, problem: str) -> Iterator[None]:
         try:
@@ -293,7 +304,9 @@ class Migrations:
             text = f"the {self.name} schema in the {engine.location} {problem}: {reason}"
             raise StartupError(f"{text}. What to do: {advice}" if advice else text) from error
 
-    def _runner(self, engine: Engine) -> Runner:
+    def _runner(self, engine: Engine) -> "Runner":
+        from playhouse.migrations import Runner  # rarely needed
+
         return Runner(engine.db, directory=str(self.directory), table_name=self.history_table)
 
 
@@ -306,7 +319,7 @@ def _upgrade_lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _upgrade_sqlite(runner: Runner) -> Iterator[str]:
+def _upgrade_sqlite(runner: "Runner") -> Iterator[str]:
     runner.History.create_table()
     for migration in runner.status():
         if migration.path is None or migration.applied:

@@ -20,12 +20,12 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal
 
 import peewee
 import psycopg2
+from msgspec import Struct
 from peewee import Database, Function, Select, fn
 from playhouse.pool import MaxConnectionsExceeded, PoolConnection, PooledPostgresqlDatabase, PooledSqliteDatabase
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
@@ -46,8 +46,7 @@ _READS = ("SELECT", "PREPARE", "EXECUTE")
 COMMIT, _NOTHING_ELSE = "COMMIT", ""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSettings:
+class SessionSettings(Struct, frozen=True):
     given: str
     """libpq's parameter `options`: ours, and then as it stands in the URL, `-c name=value ...`. The last one counts."""
     timeouts: Mapping[str, float]

@@ -15,12 +15,12 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 import psycopg2
 import psycopg2.extensions
+from msgspec import Struct
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +28,7 @@ _PAUSE = 1.0
 """Seconds between two questions, at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How many seconds to wait for a server without any answer until it is asked whether it is there, and then."""
 
     silence: float

@@ -8,8 +8,9 @@ cloud.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.catalog.catalog import ANY_AZ, Catalog, Ref, Selection
@@ -28,8 +29,7 @@ from limes.usage.project_sums import Among
 Limit = Literal["capacity", "quota", "commitments"]
 
 
-@dataclass(frozen=True, slots=True)
-class LimitForecast:
+class LimitForecast(Struct, frozen=True):
     """When a limit is reached. `expected` is None without a trend, unless it is reached already."""
 
     limit: Limit
@@ -37,8 +37,7 @@ class LimitForecast:
     expected: Exhaustion | None
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     """A resource in one AZ, or in all of them (`az` is empty). The limit that counts comes first."""
 
     named: NamedResource
@@ -49,8 +48,7 @@ class Forecast:
     limits: list[LimitForecast]
 
 
-@dataclass(frozen=True, slots=True)
-class Forecasts:
+class Forecasts(Struct, frozen=True):
     """What will be full first is at the top. `sampled_at` is None before the first sample."""
 
     forecasts: list[Forecast]

@@ -6,8 +6,9 @@ began are given as far as the use of commitments was measured.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.catalog.catalog import Ref, Selection
@@ -105,8 +106,7 @@ class Times(NamedTuple):
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthOfResource:
+class GrowthOfResource(Struct, frozen=True):
     """The oldest point first. `az` is empty for all of them together."""
 
     named: NamedResource
@@ -225,7 +225,7 @@ def _whole(limes: Limes, times: Times, granularity: Granularity, now: int) -> tu
 
 def _add_account(limes: Limes, found: Points, project: str, query: entries.UsageQuery, now: int) -> None:
     # the account says nothing about single days that are not kept any more
-    query = replace(query, begin=max(query.begin, kept_since(limes, query.granularity, now)))
+    query = structs.replace(query, begin=max(query.begin, kept_since(limes, query.granularity, now)))
     quotas = quotas_of_project(limes.engine, project, query.begin, query.end)
     for (ref, az), points in read_points(limes, project, query, now).items():
         for begins, point in points.items():

@@ -5,14 +5,13 @@ series of 90 days takes a millisecond.
 """
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-_CONFIDENCE = 0.9
-_QUANTILE = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
+_QUANTILE = 1.6448536269514715
+"""Of the normal distribution, for a confidence of 0.9."""
 
 
 class Slope(NamedTuple):
@@ -25,6 +24,8 @@ class Slope(NamedTuple):
 
 def slope(days: Sequence[float], amounts: Sequence[float]) -> Slope:
     """Returns the slope of two points or more, each of another day."""
+    import statistics  # rarely needed
+
     points = list(zip(days, amounts, strict=True))
     slopes = sorted((after - before) / (later - day) for (day, before), (later, after) in combinations(points, 2))
     # of Kendall's S if there were no trend; amounts that are the same make it less
@@ -65,6 +66,8 @@ class Trend(NamedTuple):
 def trend_of(computed_at: int, usage: Sequence[tuple[int, float]]) -> Trend:
     """Returns the trend of days, each with its beginning in seconds and what was used on average: at noon. The level
     is the middle of what the last days say."""
+    import statistics  # rarely needed
+
     days = [(begins - computed_at) / DAY + 0.5 for begins, _ in usage]
     amounts = [amount for _, amount in usage]
     found = slope(days, amounts)

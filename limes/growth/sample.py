@@ -8,8 +8,9 @@ change.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.catalog.catalog import ANY_AZ, Ref
@@ -40,8 +41,7 @@ _PROJECTS = 250
 """Whose quotas are noted together. With 50 resources, they take about 10 MiB while the first quotas are noted."""
 
 
-@dataclass(slots=True)
-class _Figures:
+class _Figures(Struct):
     usage: int = 0
     committed: int = 0
     quota: int | None = None

@@ -1,7 +1,8 @@
 """What `limes doctor` finds."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Level(Enum):
@@ -16,8 +17,7 @@ class Level(Enum):
     """Something does not work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """The result for one thing. `mend` says how to fix it, and is empty if there is nothing to do."""
 
     check: str

@@ -6,9 +6,9 @@ has changed with up to three.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from msgspec import Struct, field
 from peewee import JOIN, Case, fn
 
 from limes.catalog.models import Service
@@ -171,8 +171,7 @@ def delete_projects_without_periods() -> Node:
 _L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
 
 
-@dataclass(frozen=True, slots=True)
-class LifetimeFilter:
+class LifetimeFilter(Struct, frozen=True):
     """Which periods are wanted: ones that overlap with the time from `since` on and before `until`."""
 
     since: float

@@ -7,11 +7,11 @@ many do this at once.
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.commitments import events as commitment_events
@@ -217,8 +217,7 @@ def _ends_month(day: Bucket) -> bool:
     return day.end == next_month(month_of(day.begin))
 
 
-@dataclass(frozen=True, slots=True)
-class _ClosedDay:
+class _ClosedDay(Struct, frozen=True):
     """What is known of the day, and what to write. With `told`, the day was closed before, by a clock that was ahead:
     that is what was said of it."""
 

@@ -4,12 +4,13 @@ What was said before is kept, with the reason. What is older than single hours a
 the transaction that has locked the account.
 """
 
-import dataclasses
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
+
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.catalog.catalog import ANY_AZ
@@ -113,7 +114,7 @@ def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], 
     after: dict[Meter, list[StoredAccount]] = {}
     for zones in known.resources():
         if known.is_pooled(zones, begin, end):
-            before |= _told(dataclasses.replace(known, pools=False), zones, begin, end)
+            before |= _told(structs.replace(known, pools=False), zones, begin, end)
             later = {meter: anew.get(meter, []) for meter in zones}
             older = _told(known, zones, begin, min(kept_since, end))
             _cover_stored_days(known, older, before, done)

@@ -1,11 +1,12 @@
 """Queries for the account of usage, and its entries, and closed months as they are stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from limes.kernel import calendar
 from limes.kernel.calendar import DAY, Bucket, Granularity, day_of, render_time
@@ -14,8 +15,7 @@ from limes.metering import rules, settings
 from limes.metering.source_queries import NO_FILTER, Meter, MeterFilter, Month, Names
 
 
-@dataclass(frozen=True, slots=True)
-class UsageQuery:
+class UsageQuery(Struct, frozen=True):
     """What is asked for. None means "all"; times are seconds since the epoch."""
 
     begin: int
@@ -121,8 +121,7 @@ class UsageEntry(NamedTuple):
     """Of amounts, if it was ever noted; otherwise it is what the resource has at present."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedMonths:
+class ClosedMonths(Struct, frozen=True):
     """What is stored for closed months, in the order of reports. A large cloud has hundreds of thousands of
     these rows a month. To make an entry of each takes as long as to read it and to write it."""
 

@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from operator import itemgetter
+
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.db.transactions import snapshot
@@ -31,8 +32,7 @@ Part = tuple[Bucket, VersionedAccount, str | None]
 """An account of a time, and its unit if that is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsagePage:
+class UsagePage(Struct, frozen=True):
     """The projects of one page, and what is to be reported about them."""
 
     query: UsageQuery
@@ -97,7 +97,7 @@ def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedM
         known = load_sources(limes.engine, projects, query.begin, query.end, finest, window, only=query.only)
         later = _later_corrections(limes, query, projects)
         days, months = _put_back(Granularity.DAY, known.days, later), _put_back(Granularity.MONTH, known.months, later)
-        known = replace(known, days=days, months=months)
+        known = structs.replace(known, days=days, months=months)
         names = sources.names(limes.engine, projects)
         yield _with_corrections(limes, list(_of_sources(known, names, query, times, state, units)), query, projects)
 

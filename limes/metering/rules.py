@@ -6,10 +6,11 @@ is 180.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from limes.catalog.catalog import ANY_AZ, Ref
 from limes.kernel.calendar import month_of, next_month
@@ -179,8 +180,7 @@ def _choose(choose: Callable[[list[int]], int], one: int | None, other: int | No
     return choose(known) if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class MonthUnits:
+class MonthUnits(Struct, frozen=True):
     """A month has the last unit that its resource had in it. Amounts are not converted."""
 
     noted: Mapping[Ref, Sequence[tuple[int, str]]] = field(default_factory=dict)

@@ -1,10 +1,11 @@
 """Computes accounts from what is stored: steps, gaps, committed times, and closed days and months."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.catalog.catalog import ANY_AZ
@@ -55,8 +56,7 @@ def lock_account(limes: Limes) -> AccountState:
     return state
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """What is known of some projects for a time. Open gaps last until `now`."""
 
     window: MeteringWindow

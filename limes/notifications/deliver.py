@@ -8,7 +8,8 @@ left alone for longer. A refused event waits for its next try together with all 
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.audit import outbox, settings, sinks
@@ -35,16 +36,14 @@ class Failures:
             return self._count
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryResult:
+class DeliveryResult(Struct, frozen=True):
     delivered: int
     refused: int
     failed: bool
     """Whether the sink did not answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliverEvents:
+class DeliverEvents(Struct, frozen=True):
     limes: Limes
     sink: sinks.Sink
     section: settings.AuditSettings | NotificationSettings

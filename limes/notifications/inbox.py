@@ -4,9 +4,9 @@ It is read from the conversations of the requests. Stored is only up to when the
 """
 
 import enum
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from peewee import EXCLUDED, JOIN, fn
 
 from limes.app.context import Limes
@@ -47,8 +47,7 @@ class InboxRow(NamedTuple):
     project_name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Inbox:
+class Inbox(Struct, frozen=True):
     seen_at: int | None
     """Up to the end of this second, the user has seen everything. None: nothing yet."""
     unread: int

@@ -7,11 +7,11 @@ up only itself, and what its own people write cannot make the receiver refuse wh
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 import orjson
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.audit import outbox
@@ -74,8 +74,7 @@ class _Notification(NamedTuple):
     document: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundPosts:
+class BoundPosts(Struct, frozen=True):
     """Sends notifications singly while there are at most this many a minute about a domain and all its projects; or
     about a project, if each has a receiver of its own."""
 

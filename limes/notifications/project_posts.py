@@ -8,10 +8,10 @@ a receiver answers is not read but for its status. `limes.notifications.targets`
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import orjson
 import requests
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.audit.sinks import Delivery, OutgoingEvent, sign
@@ -23,8 +23,7 @@ from limes.notifications.project_webhooks import Receiver
 _LIMITS = AnswerLimits(max_transferred=64 * 1024, max_size=64 * 1024)
 
 
-@dataclass(slots=True)
-class _Round:
+class _Round(Struct):
     """How it goes with one receiver. Written by its thread, and read by the one that waits for it."""
 
     events: Sequence[OutgoingEvent]
@@ -39,8 +38,7 @@ class _Round:
         return {self.events[len(self.delivered)].number: self.error} if self.error else {}
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectPosts:
+class ProjectPosts(Struct, frozen=True):
     """See `limes.audit.sinks.Sink`. The streams are projects."""
 
     limes: Limes

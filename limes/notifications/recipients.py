@@ -6,10 +6,10 @@ Delivering one twice queues it once.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.audit.sinks import Delivery, OutgoingEvent
@@ -27,8 +27,7 @@ _BUDGET = 60.0
 """Seconds after which no further notification is started."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipients:
+class Recipients(Struct, frozen=True):
     mail: settings.MailSettings
     users: keystone_users.KeystoneUsers | None = None
     """None without Keystone, which alone knows addresses of users."""
@@ -80,8 +79,7 @@ def belongs_to(users: keystone_users.KeystoneUsers, user_id: str, project_uuid: 
     return users.has_role(user_id, "project", project_uuid) or users.has_role(user_id, "domain", domain_uuid)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueMails:
+class QueueMails(Struct, frozen=True):
     """The sink. See `limes.audit.sinks.Sink`."""
 
     limes: Limes
@@ -156,8 +154,7 @@ class QueueMails:
 # -- who does not want which mails: by address in lower case; users who share an address share its settings ----------
 
 
-@dataclass(frozen=True, slots=True)
-class Subscriptions:
+class Subscriptions(Struct, frozen=True):
     """With the signed link of a mail, or by an operator. Doing it twice changes nothing."""
 
     engine: Engine
@@ -184,8 +181,7 @@ class Subscriptions:
         return self.engine.snapshot(lambda: queries.all_unsubscribed(self.engine))
 
 
-@dataclass(frozen=True, slots=True)
-class MailChoices:
+class MailChoices(Struct, frozen=True):
     """Which mails a signed-in user gets."""
 
     address: str | None
@@ -195,8 +191,7 @@ class MailChoices:
     """Whether a kind is sent, as far as `is_sent` is true."""
 
 
-@dataclass(frozen=True, slots=True)
-class MailPreferences:
+class MailPreferences(Struct, frozen=True):
     """By users who are signed in. Both raise `Unavailable` if Keystone does not answer."""
 
     engine: Engine

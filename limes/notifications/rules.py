@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
+from msgspec import Struct
 from pydantic import AfterValidator, model_validator
 
 from limes.kernel.validation.sections import Regex, Section
@@ -80,8 +80,7 @@ REQUEST_KINDS = TO_REQUESTER | {REQUEST_PROPOSED, REQUEST_OPENED, REQUEST_WAITIN
 """They go only to rules that name them: they are for those who decide, or for one person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The project or domain that a notification is about. Neither: it is about the whole cloud."""
 
     domain_uuid: str = ""

@@ -15,9 +15,9 @@ A mail that could not be sent waits for longer after each failure, and others go
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import orjson
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.notifications import deliver, queries
@@ -34,8 +34,7 @@ _CLEANUP_BATCH = 1000
 _ONE_CLICK = {"List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
-@dataclass(slots=True)
-class MailRound:
+class MailRound(Struct):
     sent: int = 0
     dropped: int = 0
     retried: int = 0
@@ -50,15 +49,13 @@ class MailRound:
             self.retried += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     templates: Templates
     link: str = ""
     unsubscribe: mailing.Unsubscribe | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SendMails:
+class SendMails(Struct, frozen=True):
     limes: Limes
     sink: str
     mailer: mailing.Mailer

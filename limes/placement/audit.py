@@ -11,9 +11,9 @@ the lookup fails, everything stays as it is.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 
+from msgspec import Struct
 from peewee import fn
 
 from limes.db import compiled, transactions
@@ -28,8 +28,7 @@ FindGone = Callable[[Collection[str]], Collection[str]]
 _CHUNK = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Orphan:
+class Orphan(Struct, frozen=True):
     """A consumer whose project is gone. `resources` is what it has: amounts by class name, over all providers."""
 
     uuid: str
@@ -38,8 +37,7 @@ class Orphan:
     resources: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Excess:
+class Excess(Struct, frozen=True):
     """An inventory with more usage than capacity."""
 
     provider_uuid: str
@@ -49,8 +47,7 @@ class Excess:
     capacity: int
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """All that an audit found. `idle` has the UUIDs of consumers without allocations."""
 
     orphans: tuple[Orphan, ...]

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
@@ -10,6 +9,7 @@ from urllib.parse import unquote
 import falcon
 import orjson
 import peewee
+from msgspec import Struct, field
 
 from limes.auth.context import Authenticator, Identity
 from limes.auth.policy import Policy
@@ -42,8 +42,7 @@ class PlacementPolicy(Policy):
             raise Forbidden(f"Policy does not allow {rule} to be performed.")
 
 
-@dataclass(frozen=True, slots=True)
-class PlacementCollaborators:
+class PlacementCollaborators(Struct, frozen=True):
     """Everything that handlers may use. `limes.app.composition` builds it from the configuration."""
 
     engine: Engine
@@ -57,8 +56,7 @@ class PlacementCollaborators:
     answers: memory.AnswerMemory = field(default_factory=memory.AnswerMemory)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(web.Answer):
+class Answer(web.Answer, frozen=True):
     """What a handler answers: a `document`, or `data`, or nothing but a status."""
 
     location: str | None = None
@@ -67,7 +65,6 @@ class Answer(web.Answer):
     """Seconds since the epoch. Sent from microversion 1.15, with `cache-control: no-cache`."""
 
 
-@dataclass(slots=True)
 class Call(web.Call[PlacementCollaborators]):
     """One request, with the microversion agreed on."""
 

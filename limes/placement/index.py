@@ -54,10 +54,10 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from typing import Any
 
 import peewee
+from msgspec import Struct, field
 from peewee import Value, fn
 from prometheus_client import Gauge, Histogram
 
@@ -73,8 +73,7 @@ from limes.placement.search.model import Cloud
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """How far a poll saw: all transactions with stamps below `next`, except those in `open`. On PostgreSQL `next`
     follows the newest stamp that was seen. Larger numbers, even if already given out, are asked for again, since
     PostgreSQL may give them out a second time after a crash."""
@@ -88,8 +87,7 @@ class Mark:
 BEGINNING = Mark(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What a poll saw: stamps of providers by id, ids of deleted providers, stamps of vocabularies by name."""
 
     mark: Mark
@@ -200,8 +198,7 @@ for _kind in ("changes", "everything"):
     REFRESH.labels(_kind)
 
 
-@dataclass(slots=True)
-class _State:
+class _State(Struct):
     """One state of the database. Nothing in it changes, but for `polled_at`."""
 
     mark: Mark = BEGINNING

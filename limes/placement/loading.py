@@ -1,10 +1,10 @@
 """Reads the full state of providers: many at a time with each statement."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 import peewee
+from msgspec import Struct, field
 from peewee import fn
 
 from limes.db.compiled import any_of
@@ -62,8 +62,7 @@ def _aggregates(ids: Sequence[int] | None) -> Node:
     return _of(query, ProviderAggregate.provider, ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """The names that exist, by id. Standard names have lower ids than custom ones, and ids grow with time."""
 
     classes: Mapping[int, str] = field(default_factory=dict)

@@ -7,7 +7,6 @@ Media types have no case, and a list in an Accept header may have empty entries.
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
@@ -62,8 +61,7 @@ def negotiate(header: str | None) -> int:
     return minor
 
 
-@dataclass(frozen=True, slots=True)
-class Operation(web.Operation):
+class Operation(web.Operation, frozen=True):
     """One method of one path."""
 
     description: str = ""

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.kernel.errors import LimesError
@@ -12,8 +13,7 @@ from limes.projects import tasks
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodicJob:
+class PeriodicJob(Struct, frozen=True):
     """Something that one of all collectors does at regular intervals, and the counter of its runs."""
 
     name: str

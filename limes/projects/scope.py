@@ -1,9 +1,10 @@
 """What a question is about: the cluster, a domain or a project; and how their rows are found."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from limes.backends.calls import no_report
 from limes.catalog.catalog import Ref, Selection
@@ -100,8 +101,7 @@ def placed(kind: type[R], *others: Any, **options: Any) -> Callable[[Build[P]], 
     return made(lambda *row: of_kind((of_place(row[:4]), *row[4:])), *[str] * 4, *others, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedResource:
+class NamedResource(Struct, frozen=True):
     ref: Ref
     unit: Unit
 

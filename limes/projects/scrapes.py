@@ -5,10 +5,10 @@ one order, by resource first, so that those who lock many rows of these tables w
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from peewee import JOIN, Case, fn
 
 from limes.app.context import Limes
@@ -258,8 +258,7 @@ def project_info(task: tasks.ProjectTask) -> ProjectInfo:
     return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain, task.scrape_state)
 
 
-@dataclass(frozen=True, slots=True)
-class Scrape:
+class Scrape(Struct, frozen=True):
     """A service of a project, whose figures are written in the present transaction."""
 
     task: tasks.ProjectTask

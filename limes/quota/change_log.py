@@ -8,8 +8,9 @@ whatever the number of changes.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.audit import events, outbox
@@ -70,7 +71,7 @@ def record_bursting(limes: Limes, scope: Scope, enabled: bool) -> None:
 
 def record_bounds(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
     """Records how far quota may grow by itself from now on, for any number of projects."""
-    changes = [(scope, replace(step, detail=step.detail or limes.cause)) for scope, step in changes]
+    changes = [(scope, structs.replace(step, detail=step.detail or limes.cause)) for scope, step in changes]
     _append(limes, changes)
     _emit(limes, [events.bound_changed(scope, step, limes.initiator) for scope, step in changes])
 

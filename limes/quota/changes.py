@@ -1,7 +1,8 @@
 """Changes of quotas: what is wanted, and what became of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from limes.catalog.catalog import Catalog, Ref
 from limes.db.engine import Engine
@@ -10,8 +11,7 @@ from limes.quota import hierarchy, queries, rules
 from limes.quota.temporary import ALWAYS, Step, TemporaryQuota, Term
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaChange:
+class QuotaChange(Struct, frozen=True):
     """A wanted quota. `unit` is the name of the unit of the amount; None means the resource's own."""
 
     ref: Ref
@@ -25,8 +25,7 @@ ALL_PERMISSIONS = rules.Permissions(can_raise=True, can_raise_lowpriv=True, can_
 """Those of Limes itself, and of a decision that was allowed before."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaUpdate:
+class QuotaUpdate(Struct, frozen=True):
     """Wanted quotas of a project or domain, in the resources' units."""
 
     wanted: Mapping[Ref, int]
@@ -42,8 +41,7 @@ class QuotaUpdate:
     """What is due of temporary quotas, if that is what it is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedQuota:
+class ChangedQuota(Struct, frozen=True):
     """A quota that was changed, in the resource's unit."""
 
     ref: Ref
@@ -53,8 +51,7 @@ class ChangedQuota:
     """More about it, for the history."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndingQuota:
+class EndingQuota(Struct, frozen=True):
     """A quota that ends by itself, or is planned, with what it is from now on."""
 
     temporary: TemporaryQuota
@@ -67,8 +64,7 @@ class EndingQuota:
         return max(0, quota - self.present if before is None else self.present - before)
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaOutcome:
+class QuotaOutcome(Struct, frozen=True):
     """Either nothing is refused, and `changed` lists what was (in a dry run: would be) changed, or nothing changed."""
 
     refusals: Mapping[Ref, hierarchy.Refusal] = field(default_factory=dict)

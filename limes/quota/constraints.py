@@ -10,8 +10,9 @@ overrides by `domain -> project -> service -> resource: quota`, each a number, o
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from limes.catalog.catalog import Catalog, Ref
 from limes.kernel.errors import ConfigError
@@ -19,8 +20,7 @@ from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, parse_value
 from limes.kernel.validation.problems import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Struct, frozen=True):
     """Bounds of a quota, in its unit. None where there is no bound. The minimum never exceeds the maximum."""
 
     minimum: int | None = None
@@ -82,8 +82,7 @@ def parse_constraint(text: str, unit: Unit, projects_minimum: int | None) -> Con
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintSet:
+class ConstraintSet(Struct, frozen=True):
     """Constraints by domain name, and by `domain/project` name."""
 
     domains: Mapping[str, Mapping[Ref, Constraint]] = field(default_factory=dict)
@@ -175,8 +174,7 @@ def _exceeding(
             )
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaOverride:
+class QuotaOverride(Struct, frozen=True):
     """One entry of the file. The quota is in the resource's unit."""
 
     domain: str
@@ -185,8 +183,7 @@ class QuotaOverride:
     quota: int
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaOverrides:
+class QuotaOverrides(Struct, frozen=True):
     """All entries of the file. It never changes; a file that has changed is read into another one."""
 
     quotas: Mapping[tuple[str, str], Mapping[Ref, int]]

@@ -9,8 +9,9 @@ domain's quota in an overcommitted cluster. This is milder than the original (do
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct
 
 from limes.kernel.units import MAX_AMOUNT, Unit
 from limes.quota.constraints import Constraint
@@ -48,8 +49,7 @@ class Bounding(enum.StrEnum):
     """Quota follows usage by itself, and users do not set it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a quota is not acceptable, and which quotas would be, in the resource's unit where known."""
 
     kind: RefusalKind
@@ -58,11 +58,10 @@ class Refusal:
     maximum: int | None = None
     unit: Unit | None = None
     """None where the bounds are given without a unit."""
-    rule: Bounding = field(default=Bounding.AMOUNT, compare=False)
+    rule: Bounding = Bounding.AMOUNT
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaRules:
+class QuotaRules(Struct, frozen=True):
     """What bounds a quota besides the numbers of other levels."""
 
     service_type: str
@@ -74,8 +73,7 @@ class QuotaRules:
     """Applies to project quotas only."""
 
 
-@dataclass(frozen=True, slots=True)
-class DomainFigures:
+class DomainFigures(Struct, frozen=True):
     quota: int
     projects_quota: int
     other_domains_quota: int
@@ -85,8 +83,7 @@ class DomainFigures:
     """Whether all domain quotas together may not exceed the capacity."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFigures:
+class ProjectFigures(Struct, frozen=True):
     quota: int
     usage: int
     projects_quota: int
@@ -225,16 +222,14 @@ NO_LESS = invalid_value("there is no quota below zero", minimum=0, rule=Bounding
 NO_MORE = invalid_value("this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """The smallest or largest acceptable quota, and the refusal of the next one beyond it."""
 
     quota: int
     because: Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The range of acceptable quotas. The present quota is always one of them."""
 
     minimum: Bound

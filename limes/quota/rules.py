@@ -4,10 +4,10 @@ how far."""
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import orjson
+from msgspec import Struct, field
 
 from limes.catalog.catalog import Ref
 from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, parse_value
@@ -41,8 +41,7 @@ def quota_tag(
     return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaSet:
+class QuotaSet(Struct, frozen=True):
     """One size. Domains and projects have the same ones."""
 
     name: str
@@ -51,8 +50,7 @@ class QuotaSet:
     """In the units of the resources."""
 
 
-@dataclass(frozen=True, slots=True)
-class Permissions:
+class Permissions(Struct, frozen=True):
     """What the caller may do to the quota of one resource, as the policy rules of the same names say."""
 
     can_raise: bool
@@ -65,8 +63,7 @@ class Permissions:
         return self.can_raise or self.can_raise_lowpriv or self.can_lower or self.can_lower_lowpriv
 
 
-@dataclass(frozen=True, slots=True)
-class LowPrivLimit:
+class LowPrivLimit(Struct, frozen=True):
     """How far the low-privilege permission reaches. Exactly one of the three is set."""
 
     amount: int | None = None
@@ -93,8 +90,7 @@ NO_LOWPRIV = LowPrivLimit(amount=0)
 """Without a configured limit, the low-privilege permission allows nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class LowPrivRules:
+class LowPrivRules(Struct, frozen=True):
     """All configured limits. The patterns match anywhere in a domain's name; `except` wins over `only`."""
 
     domains: Mapping[Ref, LowPrivLimit] = field(default_factory=dict)

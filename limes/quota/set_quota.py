@@ -15,8 +15,9 @@ quota from then on. Source: the original.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec import structs
 
 from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
@@ -94,7 +95,7 @@ def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOu
     services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
     if not services or isinstance(target, DomainRow):
         return outcome
-    return replace(outcome, backend_errors=limes.push_quota(limes, target.id, services))
+    return structs.replace(outcome, backend_errors=limes.push_quota(limes, target.id, services))
 
 
 def _lock(
@@ -140,7 +141,7 @@ def _write(
     temporary_queries.write_temporary_quotas(engine, *ids_of(target), replaced)
     same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
     if same and not outcome.refusals and isinstance(target, ProjectRow):
-        outcome = replace(outcome, repaired=push_quota.repair_backends(limes, target, same))
+        outcome = structs.replace(outcome, repaired=push_quota.repair_backends(limes, target, same))
     change_log.record_outcome(limes, scope_of(target), outcome)
     return outcome
 
@@ -158,7 +159,7 @@ def _decide(limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaU
         if change.new > change.old  # a lowered quota makes nothing worse
         and (warning := warn_beyond_capacity(change.ref, figures[change.ref], rules[change.ref], change.new))
     ]
-    return replace(outcome, warnings=[*outcome.warnings, *beyond]) if beyond else outcome
+    return structs.replace(outcome, warnings=[*outcome.warnings, *beyond]) if beyond else outcome
 
 
 def _judge_all(
@@ -213,11 +214,11 @@ def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan)
     """Returns the refusal of those who want to keep, for longer, a quota that they may not raise."""
     if found.raised_from is None:
         return None
-    refusal = hierarchy.judge(quota, replace(figures, quota=found.raised_from), rules)
+    refusal = hierarchy.judge(quota, structs.replace(figures, quota=found.raised_from), rules)
     if refusal is None or refusal.rule is not hierarchy.Bounding.PERMISSION:
         return None
     hint = "" if found.temporary else "; with keep_until: true, its end stays"
-    return replace(refusal, message=refusal.message + hint)
+    return structs.replace(refusal, message=refusal.message + hint)
 
 
 def read_figures(

@@ -9,10 +9,11 @@ that a scrape comes before or after. The push job writes to backends. Each end i
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any
+
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.audit.events import Reason
@@ -36,7 +37,7 @@ _PLANNED = TemporaryState.PLANNED.value
 def settle_temporary_quotas(limes: Limes) -> int:
     """Does what is due: a transaction for each project and domain, with a fixed number of statements. Returns how
     many there were. Raises the last error after it has tried them all."""
-    limes = replace(limes, reason=Reason.TEMPORARY_QUOTA)
+    limes = structs.replace(limes, reason=Reason.TEMPORARY_QUOTA)
     now = limes.now()
     due = limes.engine.snapshot(lambda: queries.due(limes.engine, now, now + 2 * _retry(limes)))
     failed: LimesError | None = None
@@ -84,7 +85,7 @@ def _settle(limes: Limes, rows: Sequence[temporary_queries.DueRow]) -> None:
         elif catalog.tracks_quota(ref):
             settled[ref] = id_
         else:  # the resource may come back
-            changed[id_] = replace(due[id_], due_at=now + retry)
+            changed[id_] = structs.replace(due[id_], due_at=now + retry)
     queries.write_temporary_quotas(engine, head.domain_id, head.project_id, changed)
     if settled:
         target = find(engine, Place(head.domain_uuid, head.project_uuid or ""))

@@ -4,8 +4,9 @@ Pure functions of numbers. Times are seconds since the epoch.
 """
 
 import enum
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+
+from msgspec import Struct, structs
 
 from limes.kernel.units import Unit
 from limes.quota.hierarchy import Bounding, Judge, Refusal, conflict, invalid_value, lowest
@@ -25,8 +26,7 @@ class TemporaryState(enum.StrEnum):
     """Its end has passed, and not all of it could be given back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """For how long a quota is wanted, as the request says."""
 
     until: float | None = None
@@ -39,8 +39,7 @@ class Term:
 ALWAYS = Term()
 
 
-@dataclass(frozen=True, slots=True)
-class TemporaryQuota:
+class TemporaryQuota(Struct, frozen=True):
     """The temporary quota of a project or domain: there is one for each resource at most. Amounts are in its unit."""
 
     state: TemporaryState
@@ -55,8 +54,7 @@ class TemporaryQuota:
     """Why it could not begin, or not be given back, so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedQuota:
+class RequestedQuota(Struct, frozen=True):
     """A quota that a request sets, and the present one."""
 
     quota: int
@@ -67,8 +65,7 @@ class RequestedQuota:
     """Whether a quota that is higher already stays as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What becomes of the temporary quota of a resource."""
 
     temporary: TemporaryQuota | None
@@ -162,7 +159,7 @@ def _raise_what_stays(wish: RequestedQuota, there_is: TemporaryQuota, before: in
     if wish.quota >= wish.present:
         return _drop(wish, there_is, before, unit)
     text = f"{unit.render(wish.quota)} instead of {unit.render(before)} after {when(there_is.until)}"
-    return Plan(replace(there_is, before=wish.quota), raised_from=before, note=text)
+    return Plan(structs.replace(there_is, before=wish.quota), raised_from=before, note=text)
 
 
 def _change_active(wish: RequestedQuota, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan | Refusal | None:
@@ -172,7 +169,7 @@ def _change_active(wish: RequestedQuota, there_is: TemporaryQuota, before: int, 
         return _drop(wish, there_is, before, unit)
     if wish.quota > before:
         text = f"until {when(there_is.until)}, then {unit.render(before)}"
-        return Plan(replace(there_is, quota=wish.quota), note=text)
+        return Plan(structs.replace(there_is, quota=wish.quota), note=text)
     text = f"with keep_until it has to be more than the quota after that, which is {unit.render(before)}"
     return invalid_value(text, minimum=before + 1, unit=unit)
 
@@ -188,8 +185,7 @@ def _drop(wish: RequestedQuota, there_is: TemporaryQuota, before: int, unit: Uni
 # -- what is due -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What to do about a temporary quota that is due."""
 
     quota: int
@@ -216,8 +212,8 @@ def _begin(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: flo
         return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} not needed: there is as much")
     refusal = judge(due.quota)
     if refusal is not None:
-        return Step(present, replace(due, due_at=min(now + retry, due.until), problem=refusal.message))
-    active = replace(due, state=TemporaryState.ACTIVE, before=present, due_at=due.until, problem="")
+        return Step(present, structs.replace(due, due_at=min(now + retry, due.until), problem=refusal.message))
+    active = structs.replace(due, state=TemporaryState.ACTIVE, before=present, due_at=due.until, problem="")
     return Step(due.quota, active, f"planned until {when(due.until)}, then {unit.render(present)}")
 
 
@@ -243,5 +239,5 @@ def _give_back(
     is_new = due.state is not TemporaryState.OVER or quota < present
     refusal = judge(quota - 1)
     problem = refusal.message if refusal else ""
-    over = replace(due, state=TemporaryState.OVER, due_at=now + retry, problem=problem)
+    over = structs.replace(due, state=TemporaryState.OVER, due_at=now + retry, problem=problem)
     return Step(quota, over, f"{text}, but {unit.render(quota - before)} cannot be given back yet" if is_new else "")

@@ -1,7 +1,6 @@
 """Quota for a time, by resource id. Writers hold the lock that the model names."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 from peewee import JOIN
@@ -24,7 +23,7 @@ class DueRow(NamedTuple):
     state: str
 
 
-_NAMES = tuple(field.name for field in fields(Temporary))
+_NAMES = Temporary.__struct_fields__
 TEMPORARY_COLUMNS = tuple(getattr(TemporaryQuota, name) for name in _NAMES)
 TEMPORARY_KINDS = (str, int, int | None, float, float, float, str)
 """The types of the columns."""

@@ -3,7 +3,8 @@ commitments that end soon; and alerts, which are the same and more as one list."
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from limes.app.context import Limes
 from limes.catalog.catalog import Selection, select
@@ -60,8 +61,7 @@ Counts = Counter[tuple[Kind, Severity, str]]
 """Numbers of alerts by kind, severity and service type. The last one is empty for capacitors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(Struct, frozen=True):
     kind: Kind
     severity: Severity
     project: projects_scope.PlacedRow | None = None
@@ -82,8 +82,7 @@ class Alert:
         return self.used is not None and self.used.level < 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     scope: projects_scope.Scope
     selection: Selection
     resources: Mapping[int, NamedResource]

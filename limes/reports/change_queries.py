@@ -5,13 +5,13 @@ Nothing is stored a second time for that.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
 import orjson
 import peewee
+from msgspec import Struct
 from peewee import fn
 
 from limes.catalog.catalog import Ref
@@ -40,8 +40,7 @@ class Position(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which changes are wanted. None, and no places, mean all."""
 
     domains: Collection[str] | None = None

@@ -6,10 +6,10 @@ the same few queries at any size of the cloud: each source has an index in the o
 
 import heapq
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.audit.events import Reason, What
@@ -37,8 +37,7 @@ _AT_ONCE = 1000
 """Changes that are in memory while all are streamed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A change, with names of today, or the last that were known. Empty: no name is known."""
 
     raw: RawChange
@@ -64,7 +63,7 @@ def stream_changes(limes: Limes, place: Place, wanted: Wanted) -> Generator[list
         yield part
         if len(part) < _AT_ONCE:
             return
-        wanted = replace(wanted, before=part[-1].raw.position)
+        wanted = structs.replace(wanted, before=part[-1].raw.position)
 
 
 @snapshot
@@ -74,10 +73,10 @@ def list_quota_changes(limes: Limes, place: Place, wanted: Wanted, before: int, 
     if wanted.refs is not None and not wanted.refs:
         find(limes.engine, place)
         return []
-    wanted = replace(_within(limes, place, wanted), kinds=[*What], projects=[place.project_uuid])
+    wanted = structs.replace(_within(limes, place, wanted), kinds=[*What], projects=[place.project_uuid])
     for at, number in queries.place_of_number(limes.engine, before):
         position = Position(at, 0, before if number == before else number + 1)
-        wanted = replace(wanted, before=position)
+        wanted = structs.replace(wanted, before=position)
         return [NumberedChange(each.position.number, each.row) for each in _merged(limes, wanted, limit)]
     return []
 
@@ -119,8 +118,8 @@ def require_sensible(limes: Limes, wanted: Wanted) -> None:
 def _within(limes: Limes, place: Place, wanted: Wanted) -> Wanted:
     if place.domain_uuid:
         find(limes.engine, place)
-        wanted = replace(wanted, domains=[place.domain_uuid])
-    return replace(wanted, projects=[place.project_uuid]) if place.project_uuid else wanted
+        wanted = structs.replace(wanted, domains=[place.domain_uuid])
+    return structs.replace(wanted, projects=[place.project_uuid]) if place.project_uuid else wanted
 
 
 def _merged(limes: Limes, wanted: Wanted, limit: int) -> list[RawChange]:
@@ -129,7 +128,7 @@ def _merged(limes: Limes, wanted: Wanted, limit: int) -> list[RawChange]:
         of_source = kinds if wanted.kinds is None else kinds & set(wanted.kinds)
         if of_source:
             only = None if of_source == kinds else sorted(of_source)
-            found.append(read(limes.engine, number, replace(wanted, kinds=only), limit))
+            found.append(read(limes.engine, number, structs.replace(wanted, kinds=only), limit))
     return list(heapq.merge(*found, key=lambda each: _order(each.position)))[:limit]
 
 
@@ -157,7 +156,7 @@ def _described(limes: Limes, found: Sequence[RawChange]) -> list[Change]:
         if raw.row.what == COMMITMENT:
             change = _with_documents(change, documents[raw.subject])
         elif raw.row.what == REQUEST:
-            change = replace(change, amounts=amounts.get(int(raw.subject), ()))
+            change = structs.replace(change, amounts=amounts.get(int(raw.subject), ()))
         described.append(change)
     return described
 
@@ -168,4 +167,4 @@ def _with_documents(change: Change, events: Sequence[queries.EventDocument]) -> 
     before = orjson.loads(earlier[-1]) if earlier else None
     after = None if raw.row.detail == "deleted" else orjson.loads(raw.document)
     row = raw.row._replace(old=before and before["amount"], new=after and after["amount"])
-    return replace(change, raw=raw._replace(row=row), before=before, after=after)
+    return structs.replace(change, raw=raw._replace(row=row), before=before, after=after)

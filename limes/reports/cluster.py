@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field, structs
 
 from limes.app.context import Limes
 from limes.catalog import queries as catalog
@@ -21,8 +22,7 @@ from limes.usage.project_sums import ALL_PROJECTS, Among, Level, ResourceSum, az
 # -- the breakdown by AZ -----------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class AZFigures:
+class AZFigures(Struct):
     usage: int | None = None
     """Of all projects together; None where no project has reported on this AZ, and on the project level."""
     physical_usage: int | None = None
@@ -71,8 +71,7 @@ def _read_totals(
 # -- the cluster -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterReport:
+class ClusterReport(Struct, frozen=True):
     """The figures of the selected resources. Resources without figures are missing from the mappings."""
 
     selection: Selection
@@ -170,8 +169,7 @@ def _claims(
 # -- domains -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DomainReport:
+class DomainReport(Struct, frozen=True):
     """The figures of one domain. `sums` lacks the resources that no project of the domain has yet."""
 
     domain: DomainRow
@@ -202,8 +200,8 @@ def report_domain(limes: Limes, uuid: str, selection: Selection, *, per_az_at: f
     domain = scope.find_domain(limes.engine, uuid)
     report = _read_domains(limes, [domain], [domain.id], selection, per_az_at)[0]
     if selection.is_whole(limes.catalog):
-        return replace(report, tag=changes.tag_of_domain(limes.catalog, report.quotas))
-    return replace(report, tag=changes.domain_tag(limes.engine, limes.catalog, domain.id))
+        return structs.replace(report, tag=changes.tag_of_domain(limes.catalog, report.quotas))
+    return structs.replace(report, tag=changes.domain_tag(limes.engine, limes.catalog, domain.id))
 
 
 def _read_domains(

@@ -6,7 +6,8 @@ none. Figures of single projects are most of them: see `limes.reports.project_fi
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from limes.catalog import queries as catalog_queries
 from limes.catalog.catalog import Catalog, Ref
@@ -65,23 +66,17 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
 """The labels and the help of each family."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataMetrics:
-    """Renders them. `skip_zero` leaves out figures of projects that are 0."""
+class DataMetrics(Struct, frozen=True):
+    """Renders them."""
 
     engine: Engine
     catalog: Catalog
-    skip_zero: bool = False
+    projects: ProjectFigures | None = field(default_factory=ProjectFigures)
+    """None leaves out the figures of single projects."""
     overrides: Callable[[], QuotaOverrides] = lambda: NO_OVERRIDES
     plugins: Mapping[str, str] = field(default_factory=dict)
     """The plugin of each service, by service type."""
-    of_projects: bool = True
-    """Whether there are figures of single projects."""
     clock: system.Clock = field(default_factory=system.SystemClock)
-    _of_projects: ProjectFigures = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_of_projects", ProjectFigures(skip_zero=self.skip_zero))
 
     @snapshot
     def read(self) -> PackedText:
@@ -91,8 +86,8 @@ class DataMetrics:
     def _blocks(self, state: "_Snapshot") -> Iterator[Block]:
         for name, samples in self._families(state):
             yield from map(pack, gauge(name, FAMILIES[name][1], samples))
-        if self.of_projects:
-            blocks = self._of_projects.read(self.engine, state.scope(self.plugins))
+        if self.projects is not None:
+            blocks = self.projects.read(self.engine, state.scope(self.plugins))
             for name in project_figures.FAMILIES:
                 yield pack(header(name, FAMILIES[name][1]))
                 yield from blocks[name]
@@ -103,7 +98,7 @@ class DataMetrics:
         yield from state.domains(self.clock.now().timestamp())
         yield from figures.configured(self.catalog)
         yield "limes_nova_hypervisor_is_wellformed", figures.hypervisors(self.engine)
-        if self.of_projects:
+        if self.projects is not None:
             yield "limes_project_override_quota_from_config", state.overridden(self.overrides())
 
 

@@ -5,8 +5,9 @@ cannot disagree with a simulation.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.autogrow import advice, distribute
@@ -26,8 +27,7 @@ from limes.usage.project_sums import ALL_PROJECTS
 from limes.usage.sums import resource_sums
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Everything that decides on one quota."""
 
     ref: Ref
@@ -87,8 +87,8 @@ def _of_growing(figures: Figures, of_all_projects: int) -> tuple[Figures, Judge]
     """Returns the figures of a quota that users do not set, and the refusal to set it."""
     total = figures.projects_quota
     if isinstance(figures, ProjectFigures):
-        return replace(figures, domain_quota=total), lambda _: hierarchy.PROJECT_QUOTA_GROWS
-    of_domain = replace(figures, quota=total, other_domains_quota=of_all_projects - total)
+        return structs.replace(figures, domain_quota=total), lambda _: hierarchy.PROJECT_QUOTA_GROWS
+    of_domain = structs.replace(figures, quota=total, other_domains_quota=of_all_projects - total)
     return of_domain, lambda _: hierarchy.DOMAIN_QUOTA_GROWS
 
 

@@ -2,8 +2,9 @@
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.autogrow import compute, figures, rules
@@ -24,8 +25,7 @@ class ProjectInconsistency(NamedTuple):
     usable_quota: int
 
 
-@dataclass(frozen=True, slots=True)
-class InconsistencyReport:
+class InconsistencyReport(Struct, frozen=True):
     """The three lists of the API document, each in the order of domain, project, service and resource names."""
 
     overcommitted: list[tuple[Ref, queries.OvercommittedRow]] = field(default_factory=list)

@@ -58,9 +58,9 @@ class Scope(NamedTuple):
 
 
 class ProjectFigures:
-    """For one reading at a time."""
+    """For one reading at a time. `skip_zero` leaves out those that are 0."""
 
-    def __init__(self, *, skip_zero: bool) -> None:
+    def __init__(self, *, skip_zero: bool = False) -> None:
         self._skip_zero = skip_zero
         self._kept: dict[int, tuple[bytes, Mapping[str, Block]]] = {}
         """Digest and blocks, by group."""

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from limes.app.context import Limes
 from limes.autogrow.queries import autogrow_bounds
@@ -39,8 +38,7 @@ class ProjectDetails(NamedTuple):
     """Figures that are older than this time are too old."""
 
 
-@dataclass(slots=True)
-class GrowingQuota:
+class GrowingQuota(Struct):
     """The fields of a quota that grows by itself besides its amount."""
 
     bounds: Bounds

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import orjson
-from msgspec import structs
+from msgspec import Struct, field, structs
 from pydantic import Field
 
 from limes.api.answers import unit_of
@@ -78,8 +77,7 @@ def optional_fields(shape: type[Shape]) -> frozenset[str]:
     return frozenset(field.name for field in structs.fields(shape) if not field.required)
 
 
-@dataclass(slots=True)
-class RenderContext:
+class RenderContext(Struct):
     """What rendering needs besides the figures. There is one for each request."""
 
     catalog: Catalog

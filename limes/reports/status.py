@@ -1,8 +1,9 @@
 """The state of the collectors' work, for `limes status`: what is late, failing, outdated or running."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from limes.db.engine import Engine
 from limes.db.transactions import snapshot
@@ -62,8 +63,7 @@ class AuditStatus(NamedTuple):
     age: float
 
 
-@dataclass(frozen=True, slots=True)
-class StatusReport:
+class StatusReport(Struct, frozen=True):
     """Everything. `at` is when it was read, in seconds since the epoch."""
 
     at: float

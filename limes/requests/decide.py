@@ -7,7 +7,8 @@ refused, the request stays as it is. Quotas that have become higher meanwhile st
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.catalog.catalog import Ref
@@ -80,7 +81,7 @@ def approve_request(
     return (
         outcome
         if granted is None
-        else replace(outcome, backend_errors=set_quota.push_changes(limes, *granted).backend_errors)
+        else structs.replace(outcome, backend_errors=set_quota.push_changes(limes, *granted).backend_errors)
     )
 
 

@@ -5,8 +5,9 @@ Keystone cannot be asked, there still are the roles.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from limes.api import policy
 from limes.audit.events import What
@@ -27,8 +28,7 @@ class People(Protocol):
     def named(self, scope: str, uuid: str, roles: Collection[str]) -> Some: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SamplePeople:
+class SamplePeople(Struct, frozen=True):
     """The users of sample identities."""
 
     identities: Collection[Identity]
@@ -42,8 +42,7 @@ class SamplePeople:
         return [(id_, name) for name, id_ in sorted(found)], 0
 
 
-@dataclass(frozen=True, slots=True)
-class Deciders:
+class Deciders(Struct, frozen=True):
     """Some of those who can decide."""
 
     level: policy.Level
@@ -55,8 +54,7 @@ class Deciders:
     """Why no users are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Directory:
+class Directory(Struct, frozen=True):
     """Finds people by policy rules."""
 
     people: People | None = None

@@ -1,9 +1,9 @@
 """Requests for more quota, to be shown. A list costs a fixed number of queries, however long it is."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from peewee import JOIN, Case, fn
 
 from limes.catalog.catalog import Ref
@@ -34,8 +34,7 @@ class RequestRow(NamedTuple):
     project_name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """Which requests are wanted. `None` means all."""
 
     domain_id: int | None = None

@@ -7,7 +7,8 @@ passed on belongs to the domain: it stays when the project is deleted whose requ
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.audit.events import Scope, What
@@ -33,8 +34,7 @@ PermissionSource = Callable[[Ref], rules.Permissions]
 """What the caller may do to the quota of a resource."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rights:
+class Rights(Struct, frozen=True):
     """What the user who decides may do, in the terms of PUT."""
 
     quota: PermissionSource
@@ -78,7 +78,7 @@ def raise_quotas(
     """Raises quotas for a term, or says why not."""
     changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
     update = set_quota.read_update(limes, target, changes, {ref: rights.quota(ref) for ref in quotas})
-    return set_quota.apply_update(limes, target, replace(update, only_raises=True))
+    return set_quota.apply_update(limes, target, structs.replace(update, only_raises=True))
 
 
 def _wanted_bounds(
@@ -160,8 +160,7 @@ def _missing(engine: Engine, project: ProjectRow, request_id: int, permissions: 
 # -- once it is approved -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The project's request that a domain's was made for. It is open, and both are locked."""
 
     request: LockedRequest

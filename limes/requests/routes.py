@@ -1,6 +1,6 @@
 """Requests that ask for more quota, and decide about it."""
 
-from dataclasses import replace
+from msgspec import structs
 
 from limes.api import levels, policy
 from limes.api.call import Operation
@@ -58,7 +58,7 @@ _ALL = {
 }
 for _end, _rule in _BY_MEMBERS.items():
     _methods = _ALL[f"{levels.PROJECT}/quota-requests{_end}"]
-    _methods["POST"] = replace(_methods["POST"], also=(f"project:{_rule}",), authorizes=True)
+    _methods["POST"] = structs.replace(_methods["POST"], also=(f"project:{_rule}",), authorizes=True)
 
 SECTIONS = {"quota-requests": _ALL}
 

@@ -2,10 +2,10 @@
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 
+from msgspec import Struct, field
 from pydantic import Field, model_validator
 
 from limes.catalog.catalog import Ref
@@ -71,8 +71,7 @@ def names(refs: Iterable[Ref]) -> str:
     return ", ".join(sorted("/".join(ref) for ref in refs))
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedQuota:
+class RequestedQuota(Struct, frozen=True):
     """What a project asks for of one resource, and what is known of it."""
 
     ref: Ref

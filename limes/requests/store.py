@@ -8,8 +8,9 @@ All functions are to be called inside a transaction, but for the last ones, whic
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from limes.app.context import Limes
 from limes.catalog.catalog import Catalog
@@ -110,8 +111,7 @@ def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -
 _DAY = 86400.0
 
 
-@dataclass(frozen=True, slots=True)
-class HeldRequest:
+class HeldRequest(Struct, frozen=True):
     """A request whose state stays as it is until the transaction ends."""
 
     target: Target
@@ -226,8 +226,7 @@ _LATEST = 20
 """As much of a conversation as the answers to changes have."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestView:
+class RequestView(Struct, frozen=True):
     """A request with all that is to be shown of it."""
 
     row: RequestRow
@@ -250,7 +249,11 @@ def list_requests(
     if place is not None:
         target = find(limes.engine, place)
         is_project = isinstance(target, ProjectRow)
-        filters = replace(filters, project_id=target.id) if is_project else replace(filters, domain_id=target.id)
+        filters = (
+            structs.replace(filters, project_id=target.id)
+            if is_project
+            else structs.replace(filters, domain_id=target.id)
+        )
     rows = lists.page(limes.engine, filters, before, limit)
     return _describe(limes.engine, rows), lists.count(limes.engine, filters)
 
@@ -269,7 +272,7 @@ def show_request(limes: Limes, place: Place, request_id: int, limit: int = _LATE
     end = min(entries, before - 1)
     skipped = max(0, end - limit)
     some = lists.conversation(engine, request_id, skipped, end - skipped)
-    return replace(described, conversation=some, first=skipped + 1, entries=entries)
+    return structs.replace(described, conversation=some, first=skipped + 1, entries=entries)
 
 
 def _describe(engine: Engine, rows: Sequence[RequestRow]) -> list[RequestView]:

@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import secrets
 import threading
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,13 +39,13 @@ class Attempt(msgspec.Struct, frozen=True):
     """The page that the user was at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
+class Attempts(msgspec.Struct, frozen=True):
     """Begins attempts, and ends each once; of all processes with the same key and folder."""
 
-    key: bytes = field(repr=False)
+    key: bytes
     clock: Clock
     used: "UsedNumbers"
+    __repr__ = object.__repr__  # without the key
 
     def begin(self, req: falcon.Request, resp: falcon.Response, provider: str, return_to: str) -> Attempt:
         until = self.clock.now().timestamp() + GOOD_FOR

@@ -5,11 +5,11 @@ import hashlib
 import hmac
 import os
 import secrets
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import falcon
+from msgspec import Struct
 
 from limes.kernel.errors import Forbidden
 from limes.kernel.outgoing import answers
@@ -55,8 +55,7 @@ def origin_of(url: str) -> str:
 COOKIE = "limes-browser"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBrowsers:
+class KnownBrowsers(Struct, frozen=True):
     """Gives and reads cookies of browsers that have signed in to an account before, so that they need not wait for what
     others fail at; of all processes with the same key.
 
@@ -64,7 +63,8 @@ class KnownBrowsers:
     whose it is can only be found out with the key, and the account's name.
     """
 
-    key: bytes = field(repr=False)
+    key: bytes
+    __repr__ = object.__repr__  # without the key
 
     def read(self, req: falcon.Request, account: str) -> str | None:
         """Returns the number of a browser that has signed in to the account; None for all others."""

@@ -5,7 +5,6 @@ import hashlib
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -44,8 +43,7 @@ class Discovery(msgspec.Struct, frozen=True):
     """Empty: it does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
+class Secrets(msgspec.Struct, frozen=True):
     """Of one sign-in."""
 
     state: str

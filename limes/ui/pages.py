@@ -3,12 +3,12 @@
 import gzip
 import hashlib
 import html
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import falcon
+from msgspec import Struct
 
 from limes.auth.keystone import token_in
 from limes.kernel.errors import BadRequest, Forbidden, LimesError, StartupError
@@ -28,8 +28,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class File:
+class File(Struct, frozen=True, dict=True):
     plain: bytes
     content_type: str
     hash: str

@@ -4,10 +4,10 @@ The API itself takes tokens in a header only. The cookie is for this path, and o
 """
 
 import re
-from dataclasses import dataclass, replace
 from typing import Any
 
 import falcon
+from msgspec import Struct, structs
 
 from limes.auth.context import Authenticator, Identity, scope_of
 from limes.auth.tokens import cache_key
@@ -23,8 +23,7 @@ _OURS, _BROUGHT = "ours", "brought"
 _OWN_PATH = re.compile(r"/ui(?:[/?][\x21-\x7e]{0,1000})?")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEndpoint:
+class SessionEndpoint(Struct, frozen=True):
     """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
 
     method: sign_in.SignInMethod
@@ -130,7 +129,7 @@ class SessionEndpoint:
 
     def _to_scope(self, before: sign_in.Issued, scope: sign_in.Scope) -> tuple[sign_in.Issued, Identity]:
         token = self.method.rescope(before.root, scope)
-        return replace(before, token=token), self._identity(token)
+        return structs.replace(before, token=token), self._identity(token)
 
     def _identity(self, token: str) -> Identity:
         return self.authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
@@ -142,8 +141,7 @@ class SessionEndpoint:
         return document
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderEndpoint:
+class ProviderEndpoint(Struct, frozen=True):
     """`/ui/session/with/{id}`: begins a sign-in at a provider."""
 
     single_sign_on: SingleSignOn
@@ -156,8 +154,7 @@ class ProviderEndpoint:
         _answer(resp, {"continue_at": self.single_sign_on.begin(req, resp, name, return_to)})
 
 
-@dataclass(frozen=True, slots=True)
-class ScopesEndpoint:
+class ScopesEndpoint(Struct, frozen=True):
     """`/ui/session/scopes`: what the user of a token can have another token for."""
 
     method: sign_in.SignInMethod

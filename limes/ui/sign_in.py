@@ -1,11 +1,11 @@
 """Signing people in: what the page asks `/ui/session` for, the protocol, and the method for sample identities."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol
 
 import falcon
 import orjson
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 
 from limes.auth.context import Identity, scope_of, user_of
@@ -111,8 +111,7 @@ def read_body(req: falcon.Request) -> Body:
         raise BadRequest("; ".join(problems)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Issued:
+class Issued(Struct, frozen=True):
     """A token, and the root that it was derived from. Tokens for other scopes come from the root, because Keystone may
     refuse to derive them from scoped tokens (`allow_rescope_scoped_token`)."""
 

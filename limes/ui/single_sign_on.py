@@ -5,11 +5,11 @@ back to `/ui/sign-in/{id}`, which is the page again. It hands over what it was g
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlencode
 
 import falcon
+from msgspec import Struct
 
 from limes.kernel.errors import BadRequest, NotFound, Unauthorized
 from limes.ui import browser, oidc, settings
@@ -47,8 +47,7 @@ class Provider(Protocol):
         """Returns the origin whose pages may post an answer; None if answers come by GET."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebSso:
+class WebSso(Struct, frozen=True):
     """Keystone's own: the browser goes to Keystone, which has its user signed in and posts a token."""
 
     url: str
@@ -70,8 +69,7 @@ class WebSso:
         return browser.origin_of(self.url)
 
 
-@dataclass(frozen=True, slots=True)
-class Oidc:
+class Oidc(Struct, frozen=True):
     """OpenID Connect. Keystone gets the provider's token."""
 
     client: oidc.OidcClient
@@ -107,8 +105,7 @@ class Oidc:
         return oidc.Secrets(*(attempts.derive(attempt, kind) for kind in ("state", "nonce", "verifier")))
 
 
-@dataclass(frozen=True, slots=True)
-class SingleSignOn:
+class SingleSignOn(Struct, frozen=True):
     """All providers of the configuration."""
 
     attempts: Attempts

@@ -14,10 +14,10 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import falcon
+from msgspec import Struct
 
 from limes.kernel import errors, system
 
@@ -26,8 +26,7 @@ _FORGET_AFTER = 900.0
 _REMEMBERED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
+class _Cost(Struct, frozen=True):
     free: int
     """Failures without a wait."""
     longest: float

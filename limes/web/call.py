@@ -1,13 +1,13 @@
 """A request as handlers see it, its body, and their answer. They know nothing else of HTTP: they answer or raise."""
 
 import itertools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import falcon
 import orjson
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from limes.auth.context import Identity
@@ -18,8 +18,7 @@ _ANYBODY = Identity(user_id="")
 _EXPECTED = {"model_type": "expected an object", "dict_type": "expected an object", "tuple_type": "expected a list"}
 
 
-@dataclass(slots=True)
-class Call(ABC, Generic[Deps]):
+class Call(Struct, Generic[Deps]):
     """One request. Each API has a subclass, with what else its handlers need."""
 
     req: falcon.Request
@@ -43,8 +42,7 @@ class Html(str):
     """Stands in tables of operations for a page."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a handler answers: one of `document`, `data`, `stream`, `text` and `page`, or nothing but a status."""
 
     status: int = 200

@@ -14,7 +14,6 @@ import io
 import json
 import zlib
 from collections.abc import Container, Generator, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -25,6 +24,7 @@ import msgspec
 import orjson
 from falcon import mediatypes
 
+from limes.kernel.validation.shape import Shape
 from limes.web.call import BodyStream
 
 MAX_SHOWN = 2**64 - 1
@@ -51,7 +51,7 @@ def install_json(app: falcon.App[Any, Any]) -> None:
 def dump(document: Any) -> bytes:
     """Returns a document as JSON with a trailing newline, as the original answers. A total that is larger than clients
     can read is cut to the largest number that they can."""
-    if isinstance(document, msgspec.Struct):
+    if isinstance(document, Shape):
         data = msgspec.json.encode(document)
         # msgspec writes numbers of any length
         if _TWENTY_DIGITS in data.translate(_DIGITS_ALONE):
@@ -80,7 +80,7 @@ def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
 
 
 def _fragment(part: Any) -> orjson.Fragment:
-    if isinstance(part, msgspec.Struct):
+    if isinstance(part, Shape):
         return orjson.Fragment(msgspec.json.encode(part))
     raise TypeError(f"{type(part)} is not JSON")
 
@@ -159,8 +159,7 @@ def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionMiddleware:
+class CompressionMiddleware(msgspec.Struct, frozen=True, kw_only=True):
     """Compresses answers of `SMALLEST` bytes or more, and answers that are made while they are sent. Entity tags stay
     as they are: ours stand for quotas and not for bytes, and go with `no-store`."""
 

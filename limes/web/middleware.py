@@ -12,11 +12,11 @@ import logging
 import math
 import re
 from collections.abc import Callable, Container, Sequence
-from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 import falcon
+from msgspec import Struct
 from prometheus_client import Gauge, Histogram
 
 from limes.auth.context import Authenticator, Identity
@@ -150,8 +150,7 @@ def observe(
     response_size.observe(streamed[1] if streamed else len(body or b""))
 
 
-@dataclass(frozen=True, slots=True)
-class RequestIdMiddleware:
+class RequestIdMiddleware(Struct, frozen=True):
     """Gives each request an id of its own, and adds a well-formed global one to the log lines. The answer's
     `x-openstack-request-id` is always our own. A malformed global id is ignored."""
 
@@ -165,8 +164,7 @@ class RequestIdMiddleware:
         resp.set_header("x-openstack-request-id", local)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessLogMiddleware:
+class AccessLogMiddleware(Struct, frozen=True):
     """One log line and one count for each answered request. Query strings are left out: they may carry secrets."""
 
     app_name: str
@@ -239,15 +237,13 @@ class ConnectionMiddleware:
         req.context.held = None
 
 
-@dataclass(frozen=True, slots=True)
-class AuthMiddleware:
+class AuthMiddleware(Struct, frozen=True):
     """Validates the token of each request and puts its identity into `req.context.identity`."""
 
     authenticator: Authenticator
     is_public: Callable[[str], bool]
     refusal: str | None = None
     """All that a 401 says; with None it says the reason. The log has the reason either way."""
-    _: KW_ONLY
     cache_control: str | None = "no-store"
     """For each answer behind a token: nothing that stands between may keep it, on disk or for others."""
 

@@ -5,13 +5,13 @@ So do the paths that need no token, and the requests that the documentation of t
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
 import falcon
 from falcon.constants import COMBINED_METHODS
 from falcon.routing import CompiledRouter
+from msgspec import Struct, structs
 
 from limes.auth.policy import Rule
 from limes.web import encoding, errors
@@ -20,16 +20,18 @@ from limes.web.call import Answer, Call
 Responder = Callable[..., None]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class _Exceptions(Struct, frozen=True, kw_only=True):
+    also: tuple[str, ...] = ()
+    authorizes: bool = False
+    """Whether the handler itself authorizes the call, because more than the path decides."""
+    public: bool = False
+
+
+class Operation(_Exceptions, frozen=True):
     """One method of one path. APIs that say more about theirs have a subclass."""
 
     handler: Callable[[Any], Answer]
     rule: str | None
-    also: tuple[str, ...] = field(default=(), kw_only=True)
-    authorizes: bool = field(default=False, kw_only=True)
-    """Whether the handler itself authorizes the call, because more than the path decides."""
-    public: bool = field(default=False, kw_only=True)
 
 
 AnyOperation = TypeVar("AnyOperation", bound=Operation)
@@ -109,7 +111,7 @@ def document_rules(rules: Iterable[Rule], table: Table[AnyOperation]) -> tuple[R
     for method, path, operation in operations_of(table):
         for name in (operation.rule, *operation.also):
             guarded.setdefault(name, []).append((method, path))
-    return tuple(replace(rule, operations=tuple(guarded.get(rule.name, ()))) for rule in rules)
+    return tuple(structs.replace(rule, operations=tuple(guarded.get(rule.name, ()))) for rule in rules)
 
 
 class Router(CompiledRouter):

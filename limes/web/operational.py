@@ -6,10 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import falcon
+from msgspec import Struct, field
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -23,8 +23,7 @@ _MAX_AGE = 1.0
 """Of metrics, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class HealthcheckEndpoint:
+class HealthcheckEndpoint(Struct, frozen=True):
     """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
     stop. With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally
     well, and their own 503 says more than that of a proxy that has no host left."""
@@ -93,8 +92,7 @@ def add_operational_routes(
     app.add_route("/metrics", MetricsEndpoint())
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """Everything below one path."""
 
     prefix: str

@@ -7,9 +7,9 @@ proportion to the pages of five lists. Subresources come with the list of load b
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import Field
 
 from limes import backends
@@ -43,8 +43,7 @@ _SHOWN = (
 _BILLED = ("provider", "flavor_id", "availability_zone", "vip_network_id")
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(Struct, frozen=True):
     counts: Mapping[str, Mapping[str, int]]
     """By Octavia's name and project id; 0 for projects that have none."""
     load_balancers: Mapping[str, Sequence[Mapping[str, Any]]]

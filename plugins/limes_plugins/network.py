@@ -7,10 +7,10 @@ count; otherwise the project's objects have just changed, and are listed once mo
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
 from pydantic import Field
 
 from limes import backends
@@ -48,8 +48,7 @@ _FIELDS = ("id", "project_id", "name", "status")
 """What is asked for of all objects. Floating IPs have no name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     resource: str
     collection: str
     """What the list is called in paths and answers."""

@@ -4,9 +4,9 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
+from msgspec import Struct
 from pydantic import Field
 
 from limes import backends
@@ -36,8 +36,7 @@ class ObjectStoreParams(ConnectionParams):
     with_container_subresources: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     bytes_used: int
     containers: int
     quota_bytes: int | None

@@ -8,9 +8,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from msgspec import Struct, field
 from pydantic import Field, field_validator
 
 from limes import backends
@@ -192,8 +192,7 @@ def _limit(limits: Any, key: str, share_type: str) -> backends.BackendQuota:
     return quota_of(limits[key], f"Manila's quota {key!r}{of_type}")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     counts: Mapping[str, Counter[Place]] = field(default_factory=lambda: {kind: Counter() for kind in KEYS})
     """Numbers, and sizes in GiB, by resource."""
     shown: dict[tuple[str, str, str], list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))

@@ -6,9 +6,9 @@ request for quota, and now and then the lists of all projects.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from msgspec import Struct, field
 from pydantic import Field, model_validator
 
 from limes import backends
@@ -60,8 +60,7 @@ _VOLUME_OWNER = "os-vol-tenant-attr:tenant_id"
 _SNAPSHOT_OWNER = "os-extended-snapshot-attributes:project_id"
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """A volume or a snapshot."""
 
     id: str
@@ -75,8 +74,7 @@ class Stored:
     """Of a snapshot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     volumes: list[Stored] = field(default_factory=list)
     snapshots: list[Stored] = field(default_factory=list)
 

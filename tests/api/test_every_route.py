@@ -4,9 +4,8 @@ So each query of the API runs on PostgreSQL. After a change of answers that is m
 `LIMES_RECORD_ANSWERS=1 pytest tests/api/test_every_route.py`
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 from prometheus_client import CollectorRegistry, generate_latest
 
 from limes.app.features import entries
@@ -46,7 +45,7 @@ def note_metrics(tour: Tour) -> None:
     limes = tour.world.limes
     settings = with_values(limes.settings, {"notifications.sinks": ("smtp",)})
     for gauge in entries("metrics", "GAUGES"):
-        registry.register(gauge(replace(limes, settings=settings)))
+        registry.register(gauge(structs.replace(limes, settings=settings)))
     tour.answers.note_text("metrics", "gauges", _in_order(generate_latest(registry).decode()))
 
 

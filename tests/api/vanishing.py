@@ -1,6 +1,6 @@
 """Projects that vanish from Keystone, in the small cloud."""
 
-from dataclasses import replace
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.backends import DomainInfo, ProjectInfo
@@ -15,7 +15,9 @@ def discovery(world: World) -> Limes:
         "SELECT p.uuid, p.name, d.uuid, d.name FROM projects p JOIN domains d ON d.id = p.domain_id"
     )
     projects = [ProjectInfo(uuid, name, domain, DomainInfo(domain, label)) for uuid, name, domain, label in rows]
-    return replace(world.limes, backends=replace(world.limes.backends, discovery=FakeKeystone(*projects)))
+    return structs.replace(
+        world.limes, backends=structs.replace(world.limes.backends, discovery=FakeKeystone(*projects))
+    )
 
 
 def vanish(world: World, *uuids: str) -> None:

@@ -1,10 +1,11 @@
 """Audit events reach their sink at least once and in order, whatever the sink does."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Never
 
 import pytest
+from msgspec import structs
 
 from limes.audit import outbox
 from limes.audit.settings import AuditSettings
@@ -146,7 +147,7 @@ def test_a_sink_that_breaks_in_the_middle(lab: Lab, sink: FakeSink, deliver: Del
 
 
 def test_one_collector_at_a_time(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
-    other = replace(deliver)
+    other = structs.replace(deliver)
     seen = []
     sink.during = lambda: seen.append(other.run_if_due())
     write(lab, "berlin:1")
@@ -166,9 +167,9 @@ def test_a_collector_that_dies_costs_a_repetition(lab: Lab, sink: FakeSink, deli
     with pytest.raises(Killed):
         deliver.run_if_due()
     sink.during = None
-    assert replace(deliver).run_if_due() is None, "the lease of the dead one"
+    assert structs.replace(deliver).run_if_due() is None, "the lease of the dead one"
     lab.clock.advance(deliver.limes.lease)
-    assert replace(deliver).run_if_due().delivered == 1
+    assert structs.replace(deliver).run_if_due().delivered == 1
     assert sink.got == ["berlin:1", "berlin:1"]
 
 
@@ -195,7 +196,7 @@ def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(
 
     write(lab, "berlin:1")
     with pytest.raises(Unavailable, match="took nothing"):
-        replace(deliver, sink=Idle()).run_if_due()
+        structs.replace(deliver, sink=Idle()).run_if_due()
 
 
 def test_metrics(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
@@ -219,7 +220,7 @@ def test_old_history_is_forgotten(lab: Lab) -> None:
             lab.now - age,
         )
     limes = lab.limes
-    limes = replace(limes, settings=with_values(limes.settings, {"audit.history_retention": 150.0}))
+    limes = structs.replace(limes, settings=with_values(limes.settings, {"audit.history_retention": 150.0}))
     forget_history(limes)
     forget_history(limes)
     assert lab.rows("SELECT at FROM quota_history") == [(lab.now - 100,)]

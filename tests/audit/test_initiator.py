@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 
 import falcon.testing
 import pytest
+from msgspec import structs
 
 from limes.api.call import initiator_of
 from limes.audit.events import Event, Initiator, Scope, of_job, render
@@ -41,11 +41,13 @@ def told(who: Initiator) -> dict[str, object]:
     ("identity", "shown"),
     [
         (
-            replace(ANNA, project_id="p1", project_name="shop", project_domain_id="d1", project_domain_name="acme"),
+            structs.replace(
+                ANNA, project_id="p1", project_name="shop", project_domain_id="d1", project_domain_name="acme"
+            ),
             {"project_id": "p1", "project_name": "shop"},
         ),
-        (replace(ANNA, domain_id="d1", domain_name="acme"), {"domain_id": "d1", "domain_name": "acme"}),
-        (replace(ANNA, system_scope="all"), {}),
+        (structs.replace(ANNA, domain_id="d1", domain_name="acme"), {"domain_id": "d1", "domain_name": "acme"}),
+        (structs.replace(ANNA, system_scope="all"), {}),
     ],
 )
 def test_a_user(identity: Identity, shown: dict[str, str]) -> None:

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from keystoneauth1.session import Session
 from pydantic import ValidationError
 
-from limes.auth.session import open_session
+from limes.auth.session import CloudSession, open_session
 from limes.auth.settings import IdentitySettings
 from limes.kernel.errors import StartupError
 
@@ -30,6 +31,10 @@ USER = {"username": "limes", "password": "s3cret-pw", "user_domain_id": "default
 def test_ways_to_log_in(login: dict[str, Any]) -> None:
     settings = IdentitySettings.model_validate({"keystone": login})
     assert "s3cret-pw" not in repr(settings)
+
+
+def test_a_session_does_not_show_the_login() -> None:
+    assert "s3cret-pw" not in repr(CloudSession(Session(), None, login=USER))
 
 
 @pytest.mark.parametrize(

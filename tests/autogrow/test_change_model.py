@@ -1,9 +1,9 @@
 """A resource changes its distribution model: from quota that people set to quota that follows usage, and back."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from limes.catalog.catalog import Catalog, select
 from limes.collector.follow_configuration import check_consistency, follow_models
@@ -16,7 +16,9 @@ from tests.support.rows import all_rows, changes
 
 ZONES = ["az-one", "az-two"]
 HIERARCHICAL = Catalog(ZONES, [COMPUTE, VOLUME])
-AUTOGROW = Catalog(ZONES, [COMPUTE, VOLUME], distributions=distributions(replace(GROWTH, project_base_quota=10)))
+AUTOGROW = Catalog(
+    ZONES, [COMPUTE, VOLUME], distributions=distributions(structs.replace(GROWTH, project_base_quota=10))
+)
 
 
 @pytest.fixture
@@ -140,7 +142,7 @@ def test_domain_quota_means_nothing(lab: Lab) -> None:
         return ["/".join(ref) for ref, _ in report.overcommitted]
 
     def check() -> None:
-        check_consistency(replace(lab.limes, constraints=constraints))
+        check_consistency(structs.replace(lab.limes, constraints=constraints))
 
     assert overcommitted() == ["compute/cores"]
     configure(lab, AUTOGROW)

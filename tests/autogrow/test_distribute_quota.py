@@ -1,9 +1,9 @@
 """Quota that follows usage and commitments: how much of it projects get, and why."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from limes.autogrow.advice import BoundSource
 from limes.autogrow.distribute import DistributionOutcome, explain_allocation
@@ -120,7 +120,7 @@ def test_usage_beyond_quota_is_granted_at_once(lab: Lab) -> None:
 
 def test_a_base_quota_is_used(make_lab: Callable[..., Lab]) -> None:
     """It is not bound to an AZ: usage in one takes from it, and is no change of the quota."""
-    lab = make_growing(make_lab, replace(GROWTH, project_base_quota=10))
+    lab = make_growing(make_lab, structs.replace(GROWTH, project_base_quota=10))
     use(lab, berlin={})
     provide(lab, az_one=100, az_two=100)
     lab.distribute_all()
@@ -184,7 +184,9 @@ def test_bounds_of_the_backend(make_lab: Callable[..., Lab]) -> None:
 
 
 def test_small_changes_wait(make_lab: Callable[..., Lab]) -> None:
-    lab = make_growing(make_lab, replace(GROWTH, minor_change=0.05, minor_change_interval=3600, retention=100.0))
+    lab = make_growing(
+        make_lab, structs.replace(GROWTH, minor_change=0.05, minor_change_interval=3600, retention=100.0)
+    )
     use(lab, berlin={"az-one": 50})
     provide(lab, az_one=1000)
     lab.distribute_all()
@@ -201,7 +203,7 @@ def test_small_changes_wait(make_lab: Callable[..., Lab]) -> None:
 def test_explanation(lab: Lab) -> None:
     before = all_rows(lab.engine)
     overrides = QuotaOverrides({("germany", "dresden"): {CORES: 7}})
-    limes = replace(lab.limes, overrides=lambda: overrides)
+    limes = structs.replace(lab.limes, overrides=lambda: overrides)
     found = explain_allocation(limes, lab.project_id(), CORES)
     assert found is not None
     assert found.allocation.granted == {
@@ -235,7 +237,7 @@ def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
 
 def test_bursting_comes_on_top(make_lab: Callable[..., Lab]) -> None:
     """The backend is told more; the quota does not follow what is bursted."""
-    rule = replace(GROWTH, growth_multiplier=1)
+    rule = structs.replace(GROWTH, growth_multiplier=1)
     lab = make_lab(catalog_options={"distributions": distributions(rule), "burst_multiplier": 0.5})
     lab.discover()
     lab.execute("UPDATE projects SET has_bursting = %s", True)
@@ -249,7 +251,7 @@ def test_bursting_comes_on_top(make_lab: Callable[..., Lab]) -> None:
 
 def test_largest_amounts(make_lab: Callable[..., Lab]) -> None:
     """The sum of what is used in AZs is more than a quota can be."""
-    lab = make_growing(make_lab, replace(GROWTH, growth_multiplier=1e6, overcommit=True))
+    lab = make_growing(make_lab, structs.replace(GROWTH, growth_multiplier=1e6, overcommit=True))
     use(lab, berlin={"az-one": MAX_AMOUNT - 5, "az-two": 7}, dresden={"az-one": MAX_AMOUNT // 2})
     provide(lab, az_one=MAX_AMOUNT, az_two=MAX_AMOUNT)
     lab.distribute_all()

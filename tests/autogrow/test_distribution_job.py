@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from prometheus_client.parser import text_string_to_metric_families
 
 from limes.autogrow.distribute import DistributionOutcome, distribute_next
@@ -159,7 +159,7 @@ def test_a_killed_one_costs_a_lease(lab: Lab) -> None:
         raise Killed
 
     with pytest.raises(Killed):
-        distribute_next(replace(lab.limes, overrides=die))
+        distribute_next(structs.replace(lab.limes, overrides=die))
     assert lab.distribute() is None
     lab.clock.advance(300)
     assert lab.distribute() == DistributionOutcome(CORES, True, 2)

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.autogrow.distribute import DistributionOutcome, distribute_next
 from limes.autogrow.queries import mark_due
@@ -39,7 +39,7 @@ def distribute(
         act()
         return NO_OVERRIDES
 
-    return partial(distribute_next, replace(lab.limes, overrides=overrides), piece)
+    return partial(distribute_next, structs.replace(lab.limes, overrides=overrides), piece)
 
 
 def scrape(lab: Lab, project: str, **usage: int) -> None:

@@ -1,10 +1,10 @@
 """A collector with all of its jobs, in a cloud where quota of cores follows usage: from nothing to the backend."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.composition.collector import build_collector
 from limes.app.context import Cluster
@@ -19,7 +19,7 @@ from tests.collector.test_collector import Cloud
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory
 
-RULE = replace(GROWTH, project_base_quota=10)
+RULE = structs.replace(GROWTH, project_base_quota=10)
 
 
 class GrowingCloud(Cloud):
@@ -34,7 +34,7 @@ class GrowingCloud(Cloud):
     @property
     def parts(self) -> Cluster:
         catalog = Catalog(["az-one"], [COMPUTE, VOLUME], distributions=distributions(RULE))
-        return replace(super().parts, catalog=catalog)
+        return structs.replace(super().parts, catalog=catalog)
 
     def build(self) -> Collector:
         return build_collector(self.engine, self.parts, settings(), self.clock, NoJitter())

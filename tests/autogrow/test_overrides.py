@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.backends import AZUsage
 from limes.catalog.catalog import AutogrowRule, BehaviorRule, DistributionRule
@@ -86,7 +86,7 @@ def figures(*gauges: SampleCollector) -> dict[tuple[Any, ...], float]:
 def test_the_metric(lab: Lab) -> None:
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9}, ("germany", "bonn"): {CORES: 1, RAM: 1}})]
     valid = [True]
-    limes = replace(lab.limes, overrides=lambda: overrides[0])
+    limes = structs.replace(lab.limes, overrides=lambda: overrides[0])
     gauges = (override_validity(lambda: valid[0]), ineffective_overrides(limes))
     name = "limes_ineffective_quota_overrides"
     assert figures(*gauges) == {
@@ -112,7 +112,7 @@ def nothing_is_due(lab: Lab) -> None:
 
 def test_a_change_of_the_file_has_quota_computed(lab: Lab) -> None:
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9, CAPACITY: 1}})]
-    follow = FollowOverrides(replace(lab.limes, overrides=lambda: overrides[0]))
+    follow = FollowOverrides(structs.replace(lab.limes, overrides=lambda: overrides[0]))
     nothing_is_due(lab)
     assert follow.run() is True
     assert due(lab) == {"cores": True, "ram": False}
@@ -138,7 +138,7 @@ def recorded(lab: Lab) -> list[tuple[Any, ...]]:
 def test_a_change_of_the_file_is_recorded_once(lab: Lab) -> None:
     """By whichever collector sees it first; and not what is about no project, or has no effect."""
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9, CAPACITY: 1}, ("germany", "rome"): {CORES: 1}})]
-    limes = replace(lab.limes, overrides=lambda: overrides[0])
+    limes = structs.replace(lab.limes, overrides=lambda: overrides[0])
     collectors = [FollowOverrides(limes), FollowOverrides(limes)]
     for follow in collectors:
         follow.run()
@@ -155,12 +155,12 @@ def test_a_change_of_the_file_is_recorded_once(lab: Lab) -> None:
 
 def test_old_history_goes_but_what_is_in_force_is_known(lab: Lab) -> None:
     overrides = QuotaOverrides({("germany", "berlin"): {CORES: 9}})
-    follow = FollowOverrides(replace(lab.limes, overrides=lambda: overrides))
+    follow = FollowOverrides(structs.replace(lab.limes, overrides=lambda: overrides))
     follow.run()
     lab.execute("UPDATE quota_history SET at = 1")
     change_log.forget_history(lab.limes)
     assert lab.rows("SELECT what FROM quota_history") == [("override",)]
-    FollowOverrides(replace(lab.limes, overrides=lambda: overrides)).run()
+    FollowOverrides(structs.replace(lab.limes, overrides=lambda: overrides)).run()
     assert len(recorded(lab)) == 1
 
 
@@ -178,7 +178,7 @@ class BrokenClock(FrozenClock):
 
 def test_a_change_that_could_not_be_marked_is_marked_later(lab: Lab) -> None:
     overrides = QuotaOverrides({("germany", "berlin"): {CORES: 9}})
-    follow = FollowOverrides(replace(lab.limes, clock=BrokenClock(), overrides=lambda: overrides))
+    follow = FollowOverrides(structs.replace(lab.limes, clock=BrokenClock(), overrides=lambda: overrides))
     nothing_is_due(lab)
     with pytest.raises(Unavailable):
         follow.run()

@@ -1,6 +1,5 @@
 """Quota that follows usage and commitments. The tables' figures are the original's."""
 
-import dataclasses
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from limes.autogrow.rules import (
     Allocation,
@@ -82,11 +82,14 @@ def test_several_azs() -> None:
 def test_what_each_step_gave_and_lacked() -> None:
     found = distribute({ANY_AZ: 100}, projects(*IDLE), FASTER)
     assert found[1] == Allocation(
-        granted={Step.NEEDED: {"any": 20}, Step.GROWTH: {"any": 4}}, lacking={Step.GROWTH: {"any": 12}}
+        granted={Step.NEEDED: {"any": 20}, Step.GROWTH: {"any": 4}},
+        lacking={Step.GROWTH: {"any": 12}},
+        quotas={"any": 24},
     )
     assert found[2] == Allocation(
         granted={Step.NEEDED: {"any": 50}, Step.RECENT_USAGE: {"any": 20}, Step.GROWTH: {"any": 6}},
         lacking={Step.GROWTH: {"any": 14}},
+        quotas={"any": 76},
     )
     assert found[3] == Allocation(lacking={Step.BASE: {"any": 10}})
 
@@ -148,17 +151,17 @@ def test_capacity_in_no_particular_az() -> None:
 
 
 def test_overcommit() -> None:
-    assert quotas(distribute({}, projects(*MIXED), dataclasses.replace(RULE, overcommit=True))) == [
+    assert quotas(distribute({}, projects(*MIXED), structs.replace(RULE, overcommit=True))) == [
         *(36, 54, 20, 72, 10, 10)
     ]
-    until = dataclasses.replace(FASTER, overcommit_until=0.8)  # 70 are needed
+    until = structs.replace(FASTER, overcommit_until=0.8)  # 70 are needed
     assert quotas(distribute({ANY_AZ: 88}, projects(*IDLE), until)) == [36, 90, 10, 10, 10]
     assert quotas(distribute({ANY_AZ: 87}, projects(*IDLE), until)) == [20, 67, 0, 0, 0]
 
 
 def test_overcommit_by_az() -> None:
     """Each AZ decides for itself, and all of them for what is in none."""
-    rule = dataclasses.replace(RULE, overcommit_until=0.9)
+    rule = structs.replace(RULE, overcommit_until=0.9)
     found = distribute({"one": 100, "two": 100}, projects({"one": used(100)}), rule)
     assert found[1].quotas == {"one": 100}
     found = distribute({"one": 100, "two": 100}, projects({"one": used(100)}, {"two": used(89)}, {}), rule)
@@ -173,7 +176,7 @@ def test_overcommit_by_az() -> None:
 
 
 def test_what_is_needed_in_no_az_counts_in_all_for_overcommit() -> None:
-    rule = dataclasses.replace(RULE, overcommit_until=0.9, project_base_quota=0)
+    rule = structs.replace(RULE, overcommit_until=0.9, project_base_quota=0)
     cloud = projects({ANY_AZ: Demand(committed=30)}, {"one": used(80)}, {"two": used(70)})
     found = distribute({"one": 100, "two": 100}, cloud, rule)
     assert found[3].quotas == {"two": 84}, "70 and 15 of 100 are needed"
@@ -182,7 +185,7 @@ def test_what_is_needed_in_no_az_counts_in_all_for_overcommit() -> None:
 
 def test_base_quota_is_at_most_the_whole_capacity() -> None:
     idle = projects({"one": used(0)}, {"two": used(0)})
-    rule = dataclasses.replace(RULE, overcommit=True)
+    rule = structs.replace(RULE, overcommit=True)
     assert quotas(distribute({"one": 3, "two": 4}, idle, rule)) == [7, 7]
     assert quotas(distribute({}, idle, rule)) == [10, 10], "the capacity is not known"
 
@@ -300,7 +303,7 @@ def test_enough_capacity_gives_all(capacity: dict[str, int], cloud: list[Project
     capacity = {**capacity, "one": capacity.get("one", 0) + 50}  # so that the base quota is no more than the whole
     found = distribute(plenty, cloud, rule)
     assert all(not allocation.lacking for allocation in found.values())
-    assert quotas(found) == quotas(distribute(capacity, cloud, dataclasses.replace(rule, overcommit=True)))
+    assert quotas(found) == quotas(distribute(capacity, cloud, structs.replace(rule, overcommit=True)))
 
 
 @given(st.integers(-5, 500), st.lists(st.integers(0, 100), max_size=9))

@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.backends import ProjectInfo
 from limes.catalog.catalog import Catalog, ServiceDef
@@ -17,7 +17,7 @@ from tests.support.levels import few_of
 
 CORES = COMPUTE.resources["cores"]
 SEPARATED = ServiceDef(
-    "compute", "compute", {**COMPUTE.resources, "cores": replace(CORES, az_aware=True, az_separated=True)}
+    "compute", "compute", {**COMPUTE.resources, "cores": structs.replace(CORES, az_aware=True, az_separated=True)}
 )
 
 
@@ -41,7 +41,7 @@ class SeparatedService(FakeService):
 
 def make(make_lab: Callable[..., Lab], service: FakeService, **rule: Any) -> Lab:
     """100 cores in each AZ; berlin uses 20 and 30, and its backend knows its quota."""
-    lab = make_growing(make_lab, replace(GROWTH, **rule), compute=service)
+    lab = make_growing(make_lab, structs.replace(GROWTH, **rule), compute=service)
     lab.catalog = Catalog(["az-one", "az-two"], [service.service, VOLUME], **lab.catalog_options)
     provide(lab, **{"az-one": 100, "az-two": 100})
     use(lab, berlin={"az-one": 20, "az-two": 30})

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limes_plugins.liquid import share_out
+from msgspec import structs
 
 from limes.backends import (
     UNLIMITED,
@@ -176,7 +176,7 @@ class TestService(QuotaCases):
         first = calls.report_usage(backend, service, project, catalog)
         assert liquid.told is None
         liquid.state = None
-        second = calls.report_usage(backend, service, replace(project, scrape_state=first.state), catalog)
+        second = calls.report_usage(backend, service, structs.replace(project, scrape_state=first.state), catalog)
         assert liquid.told == {"counters": [1, None, "\0ü"]}
         assert second.state == ""
 

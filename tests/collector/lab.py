@@ -5,8 +5,10 @@ germany: berlin, dresden   france: paris      services: compute (cores, ram, gpu
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import structs
 
 from limes.app.context import Limes, Telemetry
 from limes.autogrow.distribute import DistributionOutcome, distribute_next
@@ -243,7 +245,7 @@ class Lab:
         settle_commitments(self.limes)
 
     def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributionOutcome | None:
-        return distribute_next(replace(self.limes, overrides=lambda: overrides))
+        return distribute_next(structs.replace(self.limes, overrides=lambda: overrides))
 
     def distribute_all(self, overrides: QuotaOverrides = NO_OVERRIDES) -> int:
         """Computes quota until none is due; answers how many quotas have changed."""

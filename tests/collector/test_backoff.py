@@ -3,12 +3,12 @@
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Never
 
 import pytest
 import requests
 from keystoneauth1 import exceptions as ksa_errors
+from msgspec import structs
 
 from limes.backends import BackendError, BackendOutage, calls
 from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, is_outage, within
@@ -259,7 +259,7 @@ def test_jobs_claim_nothing_while_the_backend_is_left_alone(
 
 
 def test_a_takeover_is_told(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
-    limes = replace(lab.limes, lease=10)
+    limes = structs.replace(lab.limes, lease=10)
     assert len(claim_scrapes(limes, "compute", 2)) == 2
     lab.clock.advance(10)
     taken = claim_scrapes(limes, "compute", 3)

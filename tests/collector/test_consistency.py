@@ -1,9 +1,9 @@
 """The consistency job: rows that mirror the configuration, and constraints on domain quotas."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.backends import AZUsage
@@ -23,7 +23,9 @@ DAY = 86400.0
 def configured(lab: Lab, services: list[Any], names: list[str], grace: float = 0.0) -> Limes:
     """With these services and capacitors."""
     settings = with_values(lab.limes.settings, {"collector.service_grace": grace})
-    return replace(lab.limes, catalog=Catalog(["az-one"], services), backends=capacitors(*names), settings=settings)
+    return structs.replace(
+        lab.limes, catalog=Catalog(["az-one"], services), backends=capacitors(*names), settings=settings
+    )
 
 
 def check(lab: Lab, services: list[Any], names: list[str], grace: float = 0.0) -> None:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.backends import BackendError, DomainInfo, ProjectInfo
 from limes.collector.discover import discover_domains, discover_projects, request_sync
@@ -90,11 +90,11 @@ def test_a_second_discovery_changes_nothing(lab: Lab) -> None:
 
 
 def test_names_and_parents_follow(lab: Lab) -> None:
-    germany = replace(GERMANY, name="deutschland")
+    germany = structs.replace(GERMANY, name="deutschland")
     lab.keystone.found = {
         germany: [
-            replace(BERLIN, name="spree", domain=germany),
-            replace(DRESDEN, parent_id="d-germany", domain=germany),
+            structs.replace(BERLIN, name="spree", domain=germany),
+            structs.replace(DRESDEN, parent_id="d-germany", domain=germany),
         ],
         FRANCE: [PARIS],
     }

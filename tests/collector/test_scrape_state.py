@@ -1,7 +1,8 @@
 """What a backend wants to be told again with the next scrape of a project."""
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec import structs
 
 from limes.backends import ProjectInfo, UsageReport
 from tests.collector.lab import FakeService, Lab
@@ -13,7 +14,7 @@ class Counting(FakeService):
     """Counts how often it was asked for each project, with nothing but what it is told."""
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        return replace(super().report_usage(project), state=project.scrape_state + "I")
+        return structs.replace(super().report_usage(project), state=project.scrape_state + "I")
 
 
 def test_it_is_kept_for_each_project(make_lab: Callable[..., Lab]) -> None:

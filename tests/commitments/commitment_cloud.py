@@ -1,7 +1,8 @@
 """The cloud in which commitments live at random: the use cases on a real database, and what is stored there."""
 
 from collections import defaultdict
-from dataclasses import replace
+
+from msgspec import structs
 
 from limes.catalog.catalog import BehaviorRule
 from limes.catalog.queries import resource_ids
@@ -31,7 +32,7 @@ class Cloud:
     def __init__(self, world: World) -> None:
         self.engine, self.clock = world.engine, FrozenClock()
         settings = world.limes.settings.model_copy(update={"commitments": RULES})
-        self.limes = replace(world.limes, clock=self.clock, settings=settings)
+        self.limes = structs.replace(world.limes, clock=self.clock, settings=settings)
         self.engine.atomic(self._clean)
         self.ids = resource_ids(self.engine)
 

@@ -2,12 +2,12 @@
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec import structs
 
 from limes.commitments import commitment as life
 from limes.commitments import reshaping
@@ -71,7 +71,7 @@ class Cloud(RuleBasedStateMachine):
 
     def store(self, commitment: Commitment) -> None:
         number = len(self.all) + 1
-        self.all[number] = replace(commitment, id=number, uuid=f"u{number}")
+        self.all[number] = structs.replace(commitment, id=number, uuid=f"u{number}")
 
     def write(self, commitment: Commitment) -> None:
         before = self.all[commitment.id]
@@ -175,7 +175,7 @@ class Cloud(RuleBasedStateMachine):
     def delete(self, data: Any) -> None:
         one = self.pick(data, lambda one: not one.is_confirmed)
         self.promised -= one.amount
-        self.all[one.id] = replace(one, status=Status.EXPIRED)
+        self.all[one.id] = structs.replace(one, status=Status.EXPIRED)
 
     @invariant()
     def amounts_are_conserved(self) -> None:

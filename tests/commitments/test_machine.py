@@ -7,7 +7,6 @@ the rows; and who was refused has changed nothing.
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from msgspec import structs
 
 from limes.audit.events import Initiator
 from limes.catalog.catalog import select
@@ -102,7 +102,7 @@ class Life(RuleBasedStateMachine):
         taken = self.attempt(lambda: reshape.take_commitment(self.limes, *PROJECTS[project], held.id, given))
         if taken:
             assert given == held.transfer_token
-            moved = replace(held, project_id=project, transfer_status="", transfer_token=None)
+            moved = structs.replace(held, project_id=project, transfer_status="", transfer_token=None)
             assert taken.commitment == self.cloud.stored()[held.id] == moved
 
     @rule(indices=st.lists(which, min_size=2, max_size=3), alike=st.booleans())

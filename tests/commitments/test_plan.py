@@ -1,10 +1,10 @@
 """The plan says the same as a slow play of the future, in which nothing is remembered from one time to the next."""
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from limes.commitments.commitment import Status, advance, confirm
 from limes.commitments.plan import Demand, Plan, make_plan
@@ -56,7 +56,7 @@ COMMITMENTS = st.builds(
 
 def same(plan: Plan, other: Plan) -> bool:
     ids = ({one.id for one in plan.blockers}, {one.id for one in other.blockers})
-    return (replace(plan, blockers=()), ids[0]) == (replace(other, blockers=()), ids[1])
+    return (structs.replace(plan, blockers=()), ids[0]) == (structs.replace(other, blockers=()), ids[1])
 
 
 @settings(max_examples=400, deadline=None)

@@ -1,10 +1,10 @@
 """When commitments end and are renewed, by the calendar."""
 
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import structs
 
 from limes.commitments import commitment as life
 from limes.commitments import reshaping
@@ -21,13 +21,13 @@ def test_renewal() -> None:
     renewed = reshaping.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
     assert (renewed.status, renewed.confirm_by, renewed.confirmed_at) == (Status.PLANNED, FEBRUARY_29, None)
     assert renewed.expires_at == FEBRUARY_29 + 365 * DAY  # 2025-02-28
-    assert reshaping.renew(made, FEBRUARY_29 - 90 * DAY, "r", 90 * DAY) == replace(
+    assert reshaping.renew(made, FEBRUARY_29 - 90 * DAY, "r", 90 * DAY) == structs.replace(
         renewed, created_at=FEBRUARY_29 - 90 * DAY
     )
     with pytest.raises(Conflict, match="too early to renew commitment 1: possible from 2023-12-01T00:00:00"):
         reshaping.renew(made, FEBRUARY_29 - 90 * DAY - 1, "r", 90 * DAY)
     with pytest.raises(Conflict, match="only confirmed ones"):
-        reshaping.renew(replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
+        reshaping.renew(structs.replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import structs
 
 from limes.audit.events import Initiator, What
 from limes.autogrow.set_bounds import WantedBound, set_domain_bounds, set_project_bounds
@@ -95,7 +95,7 @@ class Turmoil:
         self.rounds = rounds
         rules = CommitmentRules(self_delete_grace=1e9, retention=1e9)
         settings = lab.limes.settings.model_copy(update={"commitments": rules})
-        self.admin = replace(lab.limes, settings=settings, initiator=ADMIN)
+        self.admin = structs.replace(lab.limes, settings=settings, initiator=ADMIN)
 
     def use_and_scrape(self, seed: int) -> None:
         """Each of them scrapes other projects."""

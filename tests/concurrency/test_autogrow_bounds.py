@@ -5,10 +5,10 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.autogrow.distribute import DistributionOutcome, distribute_next
 from limes.catalog.catalog import AutogrowRule, Catalog, DistributionRule
@@ -43,7 +43,7 @@ def world(engine: Engine) -> World:
 def distribution(world: World) -> Callable[[], DistributionOutcome | None]:
     """What a collector does beside the API."""
     catalog = Catalog(["az-one", "az-two"], SERVICES, distributions=GROWING)
-    limes = replace(world.limes, catalog=catalog)
+    limes = structs.replace(world.limes, catalog=catalog)
     sync_catalog(limes)
     return functools.partial(distribute_next, limes)
 

@@ -9,13 +9,13 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.audit.sinks import Delivery
 from limes.db.engine import Engine
@@ -125,7 +125,7 @@ def test_order_while_many_write_and_several_deliver(url: str) -> None:
         for _ in range(25):
             assert put(world, dice.randint(31, 49), dice.choice([BERLIN, DRESDEN])) == 202
 
-    limes = replace(world.limes, clock=SystemClock(), jitter=NoJitter())
+    limes = structs.replace(world.limes, clock=SystemClock(), jitter=NoJitter())
     deliver = [DeliverEvents(limes, sink, limes.settings.audit, interval=1e-4).run_if_due for _ in range(3)]
     at_once(*[partial(write, seed) for seed in range(4)], meanwhile=deliver)
     while rows(engine, "SELECT 1 FROM audit_outbox WHERE delivered_at IS NULL LIMIT 1"):

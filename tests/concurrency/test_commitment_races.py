@@ -6,12 +6,12 @@ import itertools
 import json
 import time
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 import pytest
+from msgspec import structs
 
 from limes.audit.events import Initiator
 from limes.catalog.catalog import Catalog
@@ -64,7 +64,9 @@ class Race:
         world = make_world(engine, behaviors=BEHAVIORS)
         self.engine = engine
         settings = world.limes.settings.model_copy(update={"commitments": RULES})
-        self.limes = replace(world.limes, catalog=CATALOG, clock=TickingClock(), ids=SlowIds(), settings=settings)
+        self.limes = structs.replace(
+            world.limes, catalog=CATALOG, clock=TickingClock(), ids=SlowIds(), settings=settings
+        )
         self.jane = self.limes.as_initiator(JANE)
         self.world = world
         engine.atomic(self._fill)

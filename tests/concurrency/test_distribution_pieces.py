@@ -2,11 +2,11 @@
 
 import random
 import time
-from dataclasses import fields
 from functools import partial
 from itertools import count
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.audit.events import Initiator, What
@@ -78,7 +78,7 @@ def mortal(limes: Limes, pieces: int) -> Limes:
                 raise Killed
             return super().now()
 
-    return Mortal(**{each.name: getattr(limes, each.name) for each in fields(limes)})
+    return Mortal(**structs.asdict(limes))
 
 
 class Turmoil:

@@ -16,13 +16,13 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Hashable, Iterator, Mapping, Set
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Literal, NamedTuple, Union
 
 import peewee
+from msgspec import Struct
 
 import limes
 from limes.db.compiled import Compiled
@@ -317,7 +317,7 @@ def examples(hint: Any, recorder: Recorder | None = None) -> Iterator[Any]:
         yield from examples(hint.__bound__, recorder)
     elif inspect.isclass(hint) and issubclass(hint, enum.Enum):
         yield from hint
-    elif inspect.isclass(hint) and (hasattr(hint, "_fields") or is_dataclass(hint)):
+    elif inspect.isclass(hint) and (hasattr(hint, "_fields") or issubclass(hint, Struct)):
         yield from _made(hint, recorder)
     elif origin is not None and inspect.isclass(origin):
         yield from _containers(origin, arguments, recorder)
@@ -326,7 +326,7 @@ def examples(hint: Any, recorder: Recorder | None = None) -> Iterator[Any]:
 
 
 def _made(hint: Any, recorder: Recorder | None) -> Iterator[Any]:
-    names = hint._fields if hasattr(hint, "_fields") else [one.name for one in fields(hint) if one.init]
+    names = hint._fields if hasattr(hint, "_fields") else hint.__struct_fields__
     hints = typing.get_type_hints(hint)
     for values in _combined({name: list(itertools.islice(examples(hints[name], recorder), MANY)) for name in names}):
         with contextlib.suppress(ValueError):

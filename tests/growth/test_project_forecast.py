@@ -1,11 +1,11 @@
 """Forecasts of single projects, from their accounts: when somebody asks, and never from less than a week."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.metering import queries as metering
 from limes.metering.close import close_days
@@ -38,7 +38,7 @@ def scraped(world: World) -> None:
 
 def close(world: World) -> None:
     settings = with_values(world.limes.settings, {"metering.valid_for": 1000 * DAY})
-    close_days(replace(world.limes, settings=settings))
+    close_days(structs.replace(world.limes, settings=settings))
 
 
 def step(world: World, cores: int, az: str = "az-one") -> None:

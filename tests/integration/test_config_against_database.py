@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from msgspec import structs
 
 from limes.app.cli import main
 from limes.catalog.catalog import Catalog, ServiceDef
@@ -53,7 +53,7 @@ def world(database_url_with: MigratedUrlFactory, monkeypatch: pytest.MonkeyPatch
 def sync_with(world: World, catalog: Catalog) -> None:
     """A collector with this configuration starts."""
     settings = with_values(world.limes.settings, {"collector.service_grace": 86400})
-    sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
+    sync_catalog(structs.replace(world.limes, catalog=catalog, settings=settings), prune=True)
 
 
 @pytest.fixture

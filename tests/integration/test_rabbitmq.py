@@ -6,11 +6,11 @@ import signal
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.audit.rabbitmq import RabbitMQSink
 from limes.audit.sinks import OutgoingEvent
@@ -181,7 +181,7 @@ def test_from_a_put_to_the_queue(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQS
     engine = Engine(url)
     limes_migrations.upgrade(engine)
     world = make_world(engine, sinks=("rabbitmq",))
-    limes = replace(world.limes, jitter=NoJitter())
+    limes = structs.replace(world.limes, jitter=NoJitter())
     deliver = DeliverEvents(limes, sink, limes.settings.audit)
 
     def delivered() -> Any:

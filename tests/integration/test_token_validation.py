@@ -3,11 +3,11 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.composition.identity import build_authenticator
 from limes.auth.context import Authenticator, Identity
@@ -221,7 +221,7 @@ def test_a_keystone_that_is_down(own_keystone: RealKeystone, validator: str) -> 
     assert verdict(authenticator, {"HTTP_X_AUTH_TOKEN": known}) == identity
     own_keystone.server.process.start()
     again = authenticator.authenticate({"HTTP_X_AUTH_TOKEN": unknown})
-    assert replace(again, expires_at=identity.expires_at) == identity  # the two may be a second apart
+    assert structs.replace(again, expires_at=identity.expires_at) == identity  # the two may be a second apart
 
 
 @pytest.mark.parametrize("validator", VALIDATORS)

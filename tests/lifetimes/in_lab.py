@@ -2,9 +2,10 @@
 
 import re
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec import structs
 
 from limes.backends import AZUsage
 from limes.lifetimes.answers import seconds_within
@@ -50,7 +51,7 @@ def clean_up(lab: Lab, followed: Followed = FOLLOWED, retention: float = 400 * D
     resources = [LifetimeRule(resource=re.escape("/".join(ref)), attributes=names) for ref, names in followed.items()]
     section = SubresourceLifetimeSettings.model_construct(resources=tuple(resources), retention=retention)
     settings = lab.limes.settings.model_copy(update={"subresource_lifetimes": section})
-    clean_up_lifetimes(replace(lab.limes, settings=settings))
+    clean_up_lifetimes(structs.replace(lab.limes, settings=settings))
 
 
 def periods(lab: Lab, since: float = 0, until: float = 2.0**40) -> list[LifetimeRow]:

@@ -1,10 +1,10 @@
 """Help with tests of the account of usage: scrapes of berlin, runs of the job, and what is told."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.catalog.catalog import Catalog
@@ -32,17 +32,19 @@ def close(lab: Lab, **metering: Any) -> None:
 
 def with_metering(lab: Lab, **metering: Any) -> Limes:
     settings = with_values(lab.limes.settings, {f"metering.{key}": value for key, value in metering.items()})
-    return replace(lab.limes, settings=settings)
+    return structs.replace(lab.limes, settings=settings)
 
 
 def cores_in(unit: Unit) -> Catalog:
     """The lab's, with another unit of cores."""
-    cores = replace(COMPUTE.resources["cores"], unit=unit)
-    return Catalog(["az-one", "az-two"], [replace(COMPUTE, resources={**COMPUTE.resources, "cores": cores}), VOLUME])
+    cores = structs.replace(COMPUTE.resources["cores"], unit=unit)
+    return Catalog(
+        ["az-one", "az-two"], [structs.replace(COMPUTE, resources={**COMPUTE.resources, "cores": cores}), VOLUME]
+    )
 
 
 def entries(lab: Lab, begin: int, end: int, granularity: Granularity, **options: Any) -> list[UsageEntry]:
-    return read_entries(lab.limes, replace(UsageQuery(begin, end, granularity, every_az=True), **options))
+    return read_entries(lab.limes, structs.replace(UsageQuery(begin, end, granularity, every_az=True), **options))
 
 
 def of_cores(lab: Lab, begin: int, end: int, granularity: Granularity, *, every_az: bool = False) -> list[UsageEntry]:

@@ -1,10 +1,10 @@
 """The account of usage of a small cloud: gaps, vanished projects, closed months, corrections, clocks that jump."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.collector.discover import discover_projects
@@ -95,12 +95,12 @@ def test_a_closed_month_says_the_same_for_ever(metered: Lab) -> None:
     first = entries(metered, START, next_month(START), Granularity.MONTH)
     assert first[0].closed == {"month": 1}
     scrape(metered, 9)
-    metered.keystone = FakeKeystone(replace(BERLIN, name="renamed"))
+    metered.keystone = FakeKeystone(structs.replace(BERLIN, name="renamed"))
     discover_projects(metered.limes, GERMANY.id)
     close(metered)
     metered.clock.advance(50 * DAY)
     close(metered)
-    metered.keystone = FakeKeystone(replace(BERLIN, id="p-other", name="other"))
+    metered.keystone = FakeKeystone(structs.replace(BERLIN, id="p-other", name="other"))
     discover_projects(metered.limes, GERMANY.id)
     close(metered)
     assert entries(metered, START, next_month(START), Granularity.MONTH) == first

@@ -1,9 +1,9 @@
 """What earlier releases have closed, what a clock that was ahead has closed, and units of closed months."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.collector.discover import discover_projects
@@ -175,7 +175,7 @@ def test_pooled_commitments_in_closed_days_of_an_earlier_release(lab: Lab, days_
 def test_a_unit_that_changes_when_a_month_begins(metered: Lab) -> None:
     """The month before is not closed yet, and nothing has happened in it: it has its own unit, and a total has two
     entries, whether its last month is closed or not."""
-    mib, gib = (replace(metered.limes, catalog=cores_in(unit)) for unit in (Unit.MIB, Unit.GIB))
+    mib, gib = (structs.replace(metered.limes, catalog=cores_in(unit)) for unit in (Unit.MIB, Unit.GIB))
     close_days(mib)
     keep_scraping(metered, 4, FEBRUARY + 300)
     close_days(gib)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from threading import Event
 
 import pytest
+from msgspec import structs
 
 from limes.backends import ServiceDef
 from limes.catalog.catalog import Catalog
@@ -29,7 +29,7 @@ LAST_STEP = "SELECT usage FROM usage_steps WHERE project_uuid = 'p-berlin' AND r
 def configure(lab: Lab, *services: ServiceDef, grace: float = 5.5 * DAY) -> None:
     """A collector starts with this configuration, or checks that the database still fits it."""
     settings = with_values(lab.limes.settings, {"collector.service_grace": grace})
-    sync_catalog(replace(lab.limes, catalog=Catalog(["az-one"], services), settings=settings), prune=True)
+    sync_catalog(structs.replace(lab.limes, catalog=Catalog(["az-one"], services), settings=settings), prune=True)
 
 
 def test_a_service_that_has_left_is_unknown_until_it_is_deleted(lab: Lab) -> None:
@@ -55,7 +55,7 @@ def test_a_resource_that_is_offered_no_more_while_it_is_scraped(lab: Lab) -> Non
     """The collector that finds it out is not the one that scrapes."""
     scrape(lab, 4)
     close(lab)
-    others = replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
+    others = structs.replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
     lab.clock.advance(HOUR)
     lab.compute.during = lambda: configure(lab, others, VOLUME)
     scrape(lab, 7)
@@ -81,7 +81,7 @@ def test_a_resource_that_the_previous_release_has_scraped_last(lab: Lab, forgott
     else:
         lab.execute(f"UPDATE project_az_resources SET metered_usage = NULL WHERE {where}")
     lab.execute("UPDATE project_services SET scraped_at = %s WHERE scraped_at IS NOT NULL", lab.now)
-    others = replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
+    others = structs.replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
     configure(lab, others, VOLUME)
     configure(lab, others, VOLUME)
     assert lab.rows("SELECT az, usage FROM usage_steps WHERE at = %s ORDER BY az", int(lab.now)) == [

@@ -4,10 +4,11 @@ whose clocks differ, and clocks that jump."""
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.collector.discover import discover_projects
@@ -117,7 +118,7 @@ class History:
 
     @property
     def limes(self) -> Limes:
-        return replace(self.lab.limes, catalog=cores_in(Unit(self.truth.units[-1][1])))
+        return structs.replace(self.lab.limes, catalog=cores_in(Unit(self.truth.units[-1][1])))
 
     def step(self) -> None:
         dice = self.dice

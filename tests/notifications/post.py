@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.audit import outbox
@@ -58,7 +59,9 @@ class Post:
         """What the jobs work with; `options` are settings of mails."""
         options = {"urgent": ["request_opened"], **options}
         values = {"notifications.mail": MailSettings(**options)}
-        return replace(self.world.limes, jitter=NoJitter(), settings=with_values(self.world.limes.settings, values))
+        return structs.replace(
+            self.world.limes, jitter=NoJitter(), settings=with_values(self.world.limes.settings, values)
+        )
 
     def deliver(self) -> Any:
         limes = self.limes()

@@ -4,10 +4,10 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.audit import outbox
 from limes.audit.sinks import WebhookSink
@@ -37,7 +37,7 @@ class Post:
         """A new one, which remembers nothing."""
         clock = self.world.clock
         sink = WebhookSink(self.receiver.url, SECRET, GuardedSession(), clock, timeout=30, name="notify:webhook")
-        limes = replace(self.world.limes, clock=clock, jitter=NoJitter())
+        limes = structs.replace(self.world.limes, clock=clock, jitter=NoJitter())
         bound = BoundPosts(limes, sink, closed_without_decision)
         return DeliverEvents(limes, bound, limes.settings.notifications, what="notification", job=bound.name)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.routes import RULES
 from limes.auth.policy import Policy
@@ -154,7 +154,7 @@ def test_keystone_does_not_answer(make: Callable[..., World]) -> None:
 
 
 def test_operators_may_forbid_it(make: Callable[..., World]) -> None:
-    rules = [replace(each, check="!") if each.name == "user:mail_settings" else each for each in RULES]
+    rules = [structs.replace(each, check="!") if each.name == "user:mail_settings" else each for each in RULES]
     world = make(policy=Policy(rules))
     assert {world.request(method, PATH, json={}).status_code for method in ("GET", "PUT")} == {403}
 

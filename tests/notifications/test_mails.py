@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
+from msgspec import structs
 
 from limes.kernel.outgoing import TimedAdapter
 from limes.notifications.mail.mailer import Mail, MailResult
@@ -272,7 +272,7 @@ def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Recei
     post.notify("backend_unreachable")
     adapter = TimedAdapter(Session(Token(None, "our-token")), 20, endpoint_override=receiver.url)
     receiver.status = 503
-    job = replace(post.job(), mailer=MailApi(adapter))
+    job = structs.replace(post.job(), mailer=MailApi(adapter))
     post.world.clock.advance(61)
     outcome = job.run_if_due()
     assert outcome is not None
@@ -291,7 +291,7 @@ def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Recei
 def test_metrics(post: Post) -> None:
     limes = post.world.limes
     settings = with_values(limes.settings, {"notifications.sinks": ("smtp",)})
-    counters, gauges = MailCounters(["smtp"]), mail_gauges(replace(limes, settings=settings))
+    counters, gauges = MailCounters(["smtp"]), mail_gauges(structs.replace(limes, settings=settings))
     post.recipients = recipients(ALICE, BOB, "carol@example.com")
     post.server.recipients |= {ALICE: "450 greylisted", BOB: "550 no such user"}
     post.notify("quota_used")

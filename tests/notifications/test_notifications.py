@@ -7,13 +7,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.composition.mails import notification_jobs
 from limes.app.settings import Settings
@@ -235,7 +236,7 @@ def receiver() -> Iterator[Receiver]:
 
 def deliver(world: World, sink: Sink) -> tuple[int, int, bool]:
     """How many were delivered and refused, and whether the receiver failed."""
-    limes = replace(world.limes, jitter=NoJitter())
+    limes = structs.replace(world.limes, jitter=NoJitter())
     job = DeliverEvents(limes, sink, limes.settings.notifications, what="notification", job=sink.name)
     outcome = job.run_if_due()
     assert outcome is not None

@@ -8,11 +8,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.composition.mails import notification_jobs
 from limes.audit import outbox as audit_outbox
@@ -86,7 +87,7 @@ class Cloud:
         webhooks = section.project_webhooks.model_copy(update=options)
         section = section.model_copy(update={"project_webhooks": webhooks})
         settings = self.world.limes.settings.model_copy(update={"notifications": section})
-        limes = replace(self.world.limes, jitter=NoJitter(), settings=settings)
+        limes = structs.replace(self.world.limes, jitter=NoJitter(), settings=settings)
         posts = outbox.BoundPosts(
             limes, ProjectPosts(limes, names or self.names), closed_without_decision, by_project=True
         )

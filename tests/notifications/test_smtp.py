@@ -1,11 +1,11 @@
 """Mails to a real SMTP server: encryption, login, refusals for now and for good, and servers that hang or are gone."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.kernel.redaction import forget, know
 from limes.notifications.mail.mailer import DeliveryStatus, Mail, MailerDown
@@ -51,7 +51,7 @@ def test_a_mail(server: MailServer, security: str, tmp_path: Path) -> None:
     server.start(tmp_path, tls=security, login=bool(login))
     client = mailer(server, security, **login)
     assert client.try_out() is None
-    assert send(client, MAIL, replace(MAIL, recipient="other@example.com")) == [
+    assert send(client, MAIL, structs.replace(MAIL, recipient="other@example.com")) == [
         DeliveryStatus.SENT,
         DeliveryStatus.SENT,
     ]
@@ -71,7 +71,7 @@ def test_mail_programs_can_read_the_link_to_unsubscribe() -> None:
     """It is longer than a line should be, and stands in one line all the same (RFC 8058)."""
     link = f"<https://limes.example.com/v1/unsubscribe?token={'a' * 300}>"
     one_click = {"List-Unsubscribe": link, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
-    lines = render_message(replace(MAIL, headers=one_click), SMTP).split(b"\r\n")
+    lines = render_message(structs.replace(MAIL, headers=one_click), SMTP).split(b"\r\n")
     assert f"List-Unsubscribe: {link}".encode() in lines
     assert b"List-Unsubscribe-Post: List-Unsubscribe=One-Click" in lines
 
@@ -118,7 +118,10 @@ def test_a_wrong_password_is_not_shown(server: MailServer, tmp_path: Path) -> No
 def test_a_recipient_that_is_refused_stops_no_other(server: MailServer, answer: str, fate: DeliveryStatus) -> None:
     server.start()
     server.recipients["somebody@example.com"] = answer
-    assert send(mailer(server), MAIL, replace(MAIL, recipient="other@example.com")) == [fate, DeliveryStatus.SENT]
+    assert send(mailer(server), MAIL, structs.replace(MAIL, recipient="other@example.com")) == [
+        fate,
+        DeliveryStatus.SENT,
+    ]
     assert [recipient for recipient, _ in server.received] == ["other@example.com"]
 
 
@@ -146,7 +149,7 @@ def test_a_server_that_hangs(server: MailServer) -> None:
 def test_a_session_is_cut_in_the_end(server: MailServer) -> None:
     server.start().answers.clear()
     with pytest.raises(MailerDown):
-        send(replace(mailer(server, timeout=300), session=0.3), MAIL)
+        send(structs.replace(mailer(server, timeout=300), session=0.3), MAIL)
 
 
 def test_nobody_listens() -> None:
@@ -158,7 +161,7 @@ def test_nobody_listens() -> None:
 def test_no_header_can_be_smuggled_in() -> None:
     nasty = "x\r\nBcc: all@example.com\n\nbody\x00\u2028y"
     sender = SMTP.model_copy(update={"sender_name": nasty})
-    content = render_message(replace(MAIL, subject=nasty, headers={"Limes-Kind": nasty}), sender)
+    content = render_message(structs.replace(MAIL, subject=nasty, headers={"Limes-Kind": nasty}), sender)
     head = content.decode("ascii").partition("\r\n\r\n")[0]
     names = [line.partition(":")[0] for line in head.split("\r\n") if not line.startswith((" ", "\t"))]
     assert "Bcc" not in names

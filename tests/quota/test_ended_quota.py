@@ -1,10 +1,10 @@
 """People are told that quota for a time was given back: once, and not before all of it was."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.notifications.mail.templates import MailContext, Templates, sample
 from tests.api.world import BERLIN, GERMANY, World
@@ -97,7 +97,7 @@ def test_what_does_not_end_by_itself_is_not_told(cloud: World) -> None:
 
 def test_a_kind_that_nobody_wants(cloud: World) -> None:
     quiet = with_values(cloud.limes.settings, {"notifications.except_kinds": ("temporary_quota_ended",)})
-    cloud.limes = replace(cloud.limes, settings=quiet)
+    cloud.limes = structs.replace(cloud.limes, settings=quiet)
     set_quota(cloud, "berlin", 50, until=3)
     later(cloud, 3)
     assert (quota(cloud, "berlin"), told(cloud)) == (20, [])

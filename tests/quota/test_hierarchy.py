@@ -1,12 +1,14 @@
 """The decision whether a quota may be set, as tables of numbers."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from limes.kernel.units import Unit
 from limes.quota.constraints import Constraint
-from limes.quota.hierarchy import DomainFigures, ProjectFigures, QuotaRules, Refusal, RefusalKind, judge
+from limes.quota.hierarchy import Bounding, DomainFigures, ProjectFigures, QuotaRules, Refusal, RefusalKind, judge
 from limes.quota.rules import NO_LOWPRIV, LowPrivLimit, Permissions
 
 ALL = Permissions(True, True, True, True)
@@ -18,32 +20,41 @@ MIB = Unit.MIB
 
 
 def beyond_domain(maximum: int) -> Refusal:
-    return Refusal(CONFLICT, "domain quota exceeded", maximum=maximum, unit=MIB)
+    return Refusal(CONFLICT, "domain quota exceeded", maximum=maximum, unit=MIB, rule=Bounding.DOMAIN_QUOTA)
 
 
 def beyond_capacity(maximum: int) -> Refusal:
-    return Refusal(CONFLICT, "cluster capacity may not be exceeded for this resource", maximum=maximum, unit=MIB)
+    message = "cluster capacity may not be exceeded for this resource"
+    return Refusal(CONFLICT, message, maximum=maximum, unit=MIB, rule=Bounding.CAPACITY)
 
 
 def no_rights_to(change: str, level: str) -> Refusal:
-    return Refusal(FORBIDDEN, f'user is not allowed to {change} "compute" quotas in this {level}')
+    message = f'user is not allowed to {change} "compute" quotas in this {level}'
+    return Refusal(FORBIDDEN, message, rule=Bounding.PERMISSION)
 
 
 def too_high(level: str, maximum: int) -> Refusal:
     message = f'user is not allowed to raise "compute" quotas that high in this {level}'
-    return Refusal(FORBIDDEN, message, maximum=maximum, unit=MIB)
+    return Refusal(FORBIDDEN, message, maximum=maximum, unit=MIB, rule=Bounding.PERMISSION)
 
 
-BELOW_USAGE = Refusal(CONFLICT, "quota may not be lower than current usage", minimum=5, unit=MIB)
+BELOW_USAGE = Refusal(CONFLICT, "quota may not be lower than current usage", minimum=5, unit=MIB, rule=Bounding.USAGE)
 BELOW_PROJECTS = Refusal(
-    CONFLICT, "domain quota may not be smaller than sum of project quotas in that domain", minimum=60, unit=MIB
+    CONFLICT,
+    "domain quota may not be smaller than sum of project quotas in that domain",
+    minimum=60,
+    unit=MIB,
+    rule=Bounding.PROJECTS_QUOTA,
 )
 AGAINST_CONSTRAINT = Refusal(
     INVALID,
     'requested value "30 MiB" contradicts constraint "at most 25 MiB" for this project and resource',
     maximum=25,
     unit=MIB,
+    rule=Bounding.CONSTRAINT,
 )
+TOO_SMALL = Refusal(INVALID, "must allocate at least 10 MiB quota", minimum=10, unit=MIB, rule=Bounding.MIN_NONZERO)
+BY_BACKEND = partial(Refusal, INVALID, "not acceptable for this project", rule=Bounding.BACKEND)
 UP_TO_30, HALF = LowPrivLimit(amount=30), LowPrivLimit(until_percent_assigned=50)
 
 
@@ -105,11 +116,11 @@ def domain(
         # constraints come before permissions
         (30, project(), rules(NOTHING, constraint=Constraint(None, 25)), AGAINST_CONSTRAINT),
         # the smallest quota that is not zero
-        (9, project(), rules(minimum=10), Refusal(INVALID, "must allocate at least 10 MiB quota", 10, unit=MIB)),
+        (9, project(), rules(minimum=10), TOO_SMALL),
         (0, project(usage=0), rules(minimum=10), None),
         # the backend's own bounds come last
-        (30, project(high=25), rules(), Refusal(INVALID, "not acceptable for this project", None, 25)),
-        (10, project(low=15), rules(), Refusal(INVALID, "not acceptable for this project", 15, None)),
+        (30, project(high=25), rules(), BY_BACKEND(maximum=25)),
+        (10, project(low=15), rules(), BY_BACKEND(minimum=15)),
     ],
 )
 def test_project(new: int, figures: ProjectFigures, how: QuotaRules, expected: Refusal | None) -> None:

@@ -1,9 +1,9 @@
 """Quota for a time: it is set, goes back as far as it can, can be planned, and survives other changes by clear rules."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from limes.catalog.catalog import Catalog
 from limes.quota.constraints import Constraint, ConstraintSet
@@ -282,7 +282,7 @@ def test_a_resource_that_left_the_configuration(make: Callable[..., World]) -> N
     world = make()
     set_quota(world, "berlin", 50, until=3)
     limes = world.limes
-    world.limes = replace(limes, catalog=Catalog(["az-one"], SERVICES[1:]))
+    world.limes = structs.replace(limes, catalog=Catalog(["az-one"], SERVICES[1:]))
     later(world, 3)
     world.limes = limes
     assert quota(world, "berlin") == 50

@@ -1,9 +1,9 @@
 """The rules of quota for a time, as tables of numbers."""
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec import structs
 
 from limes.kernel.units import Unit
 from limes.quota.constraints import Constraint
@@ -92,7 +92,7 @@ def test_a_raise_for_good_beside_more_for_a_time(wanted: int, before: int | None
 
 
 def figures(**numbers: int) -> ProjectFigures:
-    return replace(ProjectFigures(50, 0, 50, 100, 1000), **numbers)
+    return structs.replace(ProjectFigures(50, 0, 50, 100, 1000), **numbers)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_others_have_set_since_stays(present: int) -> None:
     step = take_step(ACTIVE, present, may_be, Unit.COUNT, END, 300)
     assert (step.quota, step.temporary) == (present, None)
     assert step.note == f"it was set to {present} since, so it does not go back to 20"
-    over = replace(ACTIVE, state=TemporaryState.OVER)
+    over = structs.replace(ACTIVE, state=TemporaryState.OVER)
     assert take_step(over, present, may_be, Unit.COUNT, END, 300).quota == 20, "a part of it was given back"
 
 
@@ -138,7 +138,7 @@ def test_what_others_have_set_since_stays(present: int) -> None:
     ("present", "constraint", "after"), [(30, Constraint(maximum=30), 20), (60, Constraint(minimum=60), 60)]
 )
 def test_what_a_constraint_has_moved_goes_back(present: int, constraint: Constraint, after: int) -> None:
-    rules = replace(EVERYTHING, constraint=constraint)
+    rules = structs.replace(EVERYTHING, constraint=constraint)
     may_be = partial(judge, figures=figures(quota=present), rules=rules)
     step = take_step(ACTIVE, present, may_be, Unit.COUNT, END, 300)
     assert step.quota == after

@@ -3,10 +3,10 @@
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.catalog.catalog import Catalog, select
 from limes.db.engine import Engine
@@ -89,7 +89,7 @@ def reading(world: World) -> Iterator[tuple[Iterator[ProjectsReport], list[Any]]
 
     world.engine.db.execute_sql = note
     catalog = Catalog(["az-one", "az-two"], SERVICES)
-    stream = stream_projects(replace(world.limes, catalog=catalog), ProjectDetails(select(catalog)))
+    stream = stream_projects(structs.replace(world.limes, catalog=catalog), ProjectDetails(select(catalog)))
     yield stream, statements
     stream.close()
     world.engine.db.execute_sql = execute

@@ -1,10 +1,10 @@
 """What a second look at commitments found: resources that left the configuration, and odd conversions."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.app.context import Limes
 from limes.catalog.catalog import BehaviorRule, Catalog, select
@@ -49,8 +49,8 @@ def without_compute(world: World) -> Limes:
     """The context of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
     settings = with_values(world.limes.settings, {"collector.service_grace": 0.0})
-    sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
-    return replace(world.limes, catalog=catalog)
+    sync_catalog(structs.replace(world.limes, catalog=catalog, settings=settings), prune=True)
+    return structs.replace(world.limes, catalog=catalog)
 
 
 @pytest.mark.sql

@@ -5,10 +5,10 @@ Only requests, jobs, what a capacitor reports, and the clock make things happen.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from limes.backends import AZCapacity
 from limes.collector.scrape_capacity import scrape_next_capacitor
@@ -76,8 +76,8 @@ def scrape_capacity(world: World, capacitor: FakeCapacitor, amount: int) -> None
     """The capacitor has so much storage when it is due again."""
     capacitor.capacity = {"volume": {"capacity": {"az-one": AZCapacity(amount)}}}
     world.clock.advance(900)
-    backends = replace(world.limes.backends, capacity={"inventory": capacitor})
-    outcome = scrape_next_capacitor(replace(world.limes, backends=backends, jitter=NoJitter()))
+    backends = structs.replace(world.limes.backends, capacity={"inventory": capacitor})
+    outcome = scrape_next_capacitor(structs.replace(world.limes, backends=backends, jitter=NoJitter()))
     assert outcome is not None
     assert outcome.success
 

@@ -1,8 +1,7 @@
 """Each critical alert about what scrapes report fires when a backend says so, is told once, and ends with its cause."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from limes.backends import AZUsage, BackendError
 from limes.collector.scrape_usage import claim_scrapes
@@ -30,8 +29,8 @@ def scrape(world: World, compute: FakeService) -> None:
     """All projects are scraped when they are due again."""
     world.clock.advance(HOUR)
     settings = with_values(world.limes.settings, {"collector.authoritative": False})
-    backends = replace(world.limes.backends, quota={"compute": compute})
-    limes = replace(world.limes, backends=backends, settings=settings, jitter=NoJitter())
+    backends = structs.replace(world.limes.backends, quota={"compute": compute})
+    limes = structs.replace(world.limes, backends=backends, settings=settings, jitter=NoJitter())
     claimed = claim_scrapes(limes, "compute", 10)
     for task in claimed:
         scrape_project(limes, task)

@@ -167,7 +167,9 @@ def test_what_has_ended_does_not_count(lab: Lab) -> None:
 def test_single_projects_can_be_left_out(lab: Lab) -> None:
     commit(lab)
     fill(lab)
-    everything, sums = (set(samples(lab, clock=lab.clock, of_projects=shown)) for shown in (True, False))
+    everything, sums = (
+        set(samples(lab, clock=lab.clock, projects=shown)) for shown in (project_figures.ProjectFigures(), None)
+    )
     assert sums < everything
     assert {name for name, pairs in everything - sums} == {
         name for name, pairs in everything if "project_id" in dict(pairs)

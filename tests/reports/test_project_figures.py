@@ -98,12 +98,12 @@ def execute(lab: Lab, statement: str) -> None:
 
 @pytest.mark.parametrize("skip_zero", [False, True])
 def test_each_change_is_shown_as_by_a_new_process(cloud: Lab, skip_zero: bool) -> None:
-    kept = new(cloud, skip_zero=skip_zero)
+    kept = new(cloud, projects=project_figures.ProjectFigures(skip_zero=skip_zero))
     before = text(kept)
     for change in CHANGES:
         execute(cloud, change)
         after = text(kept)
-        assert after == text(new(cloud, skip_zero=skip_zero)), change
+        assert after == text(new(cloud, projects=project_figures.ProjectFigures(skip_zero=skip_zero))), change
         assert after != before, change
         before = after
 

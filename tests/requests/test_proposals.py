@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from limes.requests.rules import AutoApprovalRule
 from tests.api.world import IDENTITIES, World
@@ -18,7 +18,7 @@ from tests.support.rows import all_rows, changes
 
 @pytest.fixture(autouse=True)
 def another_member(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(IDENTITIES, "another-member", replace(IDENTITIES["berlin-member"], user_id="u12"))
+    monkeypatch.setitem(IDENTITIES, "another-member", structs.replace(IDENTITIES["berlin-member"], user_id="u12"))
 
 
 def proposed(world: World, token: str = "berlin-member", **quotas: object) -> int:

@@ -3,8 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from limes.ui.attempts import GOOD_FOR, UsedNumbers
+from limes.ui.attempts import GOOD_FOR, Attempts, UsedNumbers
 from tests.support.clock import FrozenClock
+
+
+def test_the_key_is_not_shown(clock: FrozenClock) -> None:
+    assert "s3cret" not in repr(Attempts(b"s3cret", clock, UsedNumbers(clock, None)))
 
 
 def test_each_is_new_once(clock: FrozenClock) -> None:

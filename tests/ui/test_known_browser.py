@@ -32,6 +32,10 @@ def client(key: bytes = b"key", throttle: Throttle | None = None) -> falcon.test
     return client_of(mount_of(Passwords(SAMPLE), SampleIdentities(SAMPLE), throttle, KnownBrowsers(key)))
 
 
+def test_the_key_is_not_shown() -> None:
+    assert "s3cret" not in repr(KnownBrowsers(b"s3cret"))
+
+
 def sign_in(client: falcon.testing.TestClient, user: str, password: str, cookie: str = "", **headers: str) -> Any:
     body = {"method": "password", "user": user, "user_domain": "acme", "password": password}
     cookies = {"limes-browser": cookie} if cookie else {}

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import orjson
 import pytest
+from msgspec import Struct
 
 from limes.kernel.validation.shape import Shape, stored
 from limes.web.encoding import MAX_SHOWN, dump
@@ -32,3 +34,12 @@ def test_a_text_of_digits_stays() -> None:
 
 def test_a_struct_may_be_part_of_a_dictionary() -> None:
     assert dump({"parts": [Part(amount=1)], "none": None}) == b'{"parts":[{"amount":1}],"none":null}\n'
+
+
+def test_other_structs_are_no_answers() -> None:
+    class Inner(Struct, frozen=True):
+        password: str
+
+    for document in (Inner("s3cret"), {"parts": [Inner("s3cret")]}):
+        with pytest.raises(orjson.JSONEncodeError):
+            dump(document)

@@ -4,7 +4,6 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +159,8 @@ def options_page(options: argparse.Namespace) -> int:
 
 def print_policy(options: argparse.Namespace) -> int:
     """Prints rules as a policy file, or as JSON. Raises `ConfigError` for a file that cannot be used."""
+    from msgspec import structs
+
     from limes.app.composition.common import load_any_settings
     from limes.app.routes import DOCUMENTED_RULES
     from limes.app.settings import read_yaml
@@ -178,7 +179,7 @@ def print_policy(options: argparse.Namespace) -> int:
         overrides = read_yaml(path) or {}
     if options.json:
         in_force = [{"in_force": str(overrides.get(rule.name, rule.check))} if options.config else {} for rule in rules]
-        terminal.print_json([asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
+        terminal.print_json([structs.asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
         return 0
     setting = "api.policy_file" if options.api == "limes" else "placement.policy_file"
     if options.config and path is None:

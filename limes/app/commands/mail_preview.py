@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from limes.app.composition import cluster, common, mails
 from limes.app.settings import Settings
@@ -19,8 +19,7 @@ from limes.notifications.mail.templates import KINDS, MailContext, Rendered, Ren
 _SOMEBODY = "somebody@example.com"
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """A mail as it would be sent."""
 
     kind: str

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from limes.app.commands import terminal
@@ -46,12 +45,16 @@ def _count(text: str) -> int:
 
 
 def preview(options: argparse.Namespace) -> int:
+    from msgspec import structs
+
     from limes.app.commands.mail_preview import preview_mails
 
     kinds, event = options.kinds, options.event
     found = preview_mails(_known(kinds), options.language, event, options.count, options.send_to)
     if options.json:
-        terminal.print_json([{"kind": each.kind, "language": each.language, **asdict(each.mail)} for each in found])
+        terminal.print_json(
+            [{"kind": each.kind, "language": each.language, **structs.asdict(each.mail)} for each in found]
+        )
         return 0
     for each in found:
         print(f"=== {each.kind}, {each.language}\nSubject: {each.mail.subject}\n")

@@ -3,7 +3,6 @@
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import NoReturn
 
@@ -63,6 +62,8 @@ class Parser(argparse.ArgumentParser):
         """Says what was probably meant, where the error is about a word that is none of several."""
         found = _CHOICE.search(message)
         if found:
+            from difflib import get_close_matches  # rarely needed
+
             known = [word.strip(" '") for word in found["known"].split(",")]
             meant = get_close_matches(found["given"], known, n=2)
             message += f"; did you mean {' or '.join(meant)}?" if meant else ""

@@ -3,10 +3,9 @@
 import argparse
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import orjson
@@ -32,8 +31,7 @@ class RepairStatus(StrEnum):
     CHANGED = "left alone, as it has changed in the meantime"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What was found, and what became of the consumers in it, by UUID."""
 
     findings: "Findings"
@@ -70,6 +68,8 @@ def add_to(actions: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from msgspec import structs
+
     from limes.app.composition.common import load_any_settings, open_checked_placement_engine
     from limes.placement.audit import audit, delete_idle, delete_orphan, find_excesses
 
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     outcomes = {uuid: _delete(delete, options.repair) for uuid, delete in clearings.items()}
     if RepairStatus.DELETED in outcomes.values():
         # deleting orphans has lowered the usage
-        findings = replace(findings, excesses=find_excesses(engine))
+        findings = structs.replace(findings, excesses=find_excesses(engine))
     report = Report(findings, outcomes)
     if options.json:
         print(as_json(report))
@@ -152,11 +152,13 @@ def _delete(delete: Callable[[], bool], repair: bool) -> RepairStatus:
 
 def as_json(report: Report) -> str:
     """`{"orphans": [...], "idle": [...], "excesses": [...], "left": N}`; consumers with their `outcome`."""
+    from msgspec import structs
+
     findings, outcomes = report.findings, report.outcomes
     document: dict[str, Any] = {
-        "orphans": [asdict(orphan) | {"outcome": outcomes[orphan.uuid]} for orphan in findings.orphans],
+        "orphans": [structs.asdict(orphan) | {"outcome": outcomes[orphan.uuid]} for orphan in findings.orphans],
         "idle": [{"uuid": uuid, "outcome": outcomes[uuid]} for uuid in findings.idle],
-        "excesses": [asdict(excess) for excess in findings.excesses],
+        "excesses": [structs.asdict(excess) for excess in findings.excesses],
         "left": report.left,
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()

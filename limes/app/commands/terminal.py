@@ -77,9 +77,12 @@ def add_command(
 
 
 def print_json(document: Any) -> None:
-    """Prints a document; dataclasses and named tuples become objects."""
+    """Prints a document; structs and named tuples become objects."""
+    from msgspec import Struct, structs
 
     def default(value: Any) -> Any:
+        if isinstance(value, Struct):
+            return structs.asdict(value)
         return value._asdict() if hasattr(value, "_asdict") else str(value)
 
     print(orjson.dumps(document, default=default, option=orjson.OPT_INDENT_2).decode())

@@ -6,8 +6,9 @@ that ask nobody and show all problems; the doctor examines database, Keystone an
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from itertools import product
+
+from msgspec import Struct
 
 from limes.app.composition import cluster, common, identity
 from limes.app.databases import require_valid_urls
@@ -23,8 +24,7 @@ HttpSection = ApiSettings | PlacementSettings | LiquidSettings
 PROCESSES = ("api", "placement", "liquid")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """Something that has to be right before the processes that it is for may start."""
 
     name: str

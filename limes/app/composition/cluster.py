@@ -2,9 +2,10 @@
 Every problem of every part is reported, not just the first one."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec import structs
 
 from limes.app.context import Cluster
 from limes.app.settings import Settings, read_yaml, rules
@@ -147,7 +148,7 @@ def open_backends(
     section = settings.circuit_breaker
     circuit = breaker.BreakerRules(section.failures, section.pause, section.pause_max, at_once)
     breakers = {name: breaker.CircuitBreaker(f"service {name}", circuit) for name in backends.quota}
-    return replace(
+    return structs.replace(
         backends,
         quota={
             name: breaker.GuardedQuotaBackend(inner, breakers[name], time_limit)

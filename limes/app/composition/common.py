@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from limes.app.composition.cluster import backend_problems, problems_of_references
 from limes.app.databases import open_engine, open_placement_engine
@@ -108,8 +109,7 @@ def open_checked_placement_engine(settings: Settings, application_name: str) -> 
     return engine
 
 
-@dataclass(frozen=True, slots=True)
-class Database:
+class Database(Struct, frozen=True):
     """One half's tables."""
 
     engine: Engine

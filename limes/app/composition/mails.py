@@ -18,7 +18,7 @@ from limes.kernel.metrics import OutcomeCounter
 from limes.kernel.outgoing import GuardedSession
 from limes.kernel.system import Clock
 from limes.notifications import deliver, metrics, outbox, project_posts, recipients, rules, send_mails
-from limes.notifications.mail import keystone_users, servers, templates
+from limes.notifications.mail import keystone_users, templates
 from limes.notifications.mail.mailer import Mailer, Unsubscribe
 from limes.notifications.settings import MAIL_SINKS, MailSettings, NotificationSettings
 from limes.projects.claims import run_if_due
@@ -31,6 +31,8 @@ _SESSION = 0.8
 
 def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, lease: float = 300.0) -> Mailer:
     """Returns the server of a sink. `lease`, in seconds, is that of the job which sends mails."""
+    from limes.notifications.mail import servers  # rarely needed
+
     if sink == "mail_api":
         api = section.mail_api
         return servers.MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))

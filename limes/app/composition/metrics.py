@@ -6,7 +6,7 @@ from limes.app import context, features
 from limes.app.composition import cluster, common
 from limes.app.settings import Settings
 from limes.collector.http import MetricsProcess
-from limes.reports import data_metrics, shared_figures
+from limes.reports import data_metrics, project_figures, shared_figures
 
 
 def open_metrics(settings: Settings) -> MetricsProcess:
@@ -20,9 +20,8 @@ def open_metrics(settings: Settings) -> MetricsProcess:
 def figures_of_cloud(limes: context.Limes, skip_zero: bool) -> shared_figures.SharedFigures:
     plugins = {service.service_type: service.type for service in limes.settings.services}
     section = limes.settings.metrics
-    data = data_metrics.DataMetrics(
-        limes.engine, limes.catalog, skip_zero, limes.overrides, plugins, of_projects=section.projects
-    )
+    projects = project_figures.ProjectFigures(skip_zero=skip_zero) if section.projects else None
+    data = data_metrics.DataMetrics(limes.engine, limes.catalog, projects, limes.overrides, plugins)
     return shared_figures.SharedFigures(data.read, section.max_age)
 
 

@@ -2,7 +2,8 @@
 
 import logging
 from contextlib import closing
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from limes.app.composition import cluster, common, identity
 from limes.app.databases import with_standbys
@@ -18,8 +19,7 @@ from limes.placement.objects.vocabulary import prepare
 log = logging.getLogger(__name__)
 
 
-@dataclass
-class _Loaded:
+class _Loaded(Struct):
     """What this process, or the one that it was forked from, has read last."""
 
     address: DatabaseAddress | None = None

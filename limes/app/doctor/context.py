@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from limes.app.settings import Settings
 from limes.kernel.findings import Finding, ok, problem, warning
@@ -13,8 +14,7 @@ _NOTICEABLE = 2.0
 _MEND = "have NTP (chrony, systemd-timesyncd) set the clocks of all machines; timedatectl shows this one's"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     settings: Settings
     clock: Clock = field(default_factory=SystemClock)
     timeout: float = 15.0

@@ -3,7 +3,8 @@
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from limes import __version__
 from limes.app.composition import checks, common
@@ -34,8 +35,7 @@ _SHORTEST = 4
 """Shorter ones would blacken half of each text, and are no secrets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """Everything that was found, in the order of the checks."""
 
     version: str
@@ -77,7 +77,7 @@ def examine(
             on_check(name)
             findings += _run(name, CHECKS[name], context)
     hide = _redactor(settings, environ)
-    hidden = (replace(finding, message=hide(finding.message), mend=hide(finding.mend)) for finding in findings)
+    hidden = (structs.replace(finding, message=hide(finding.message), mend=hide(finding.mend)) for finding in findings)
     return Diagnosis(__version__, path, tuple(hidden))
 
 

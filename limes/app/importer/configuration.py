@@ -4,11 +4,11 @@ import copy
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from limes.app.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Converter, Note, Notes, mapping, mappings
 from limes.app.settings import parse, read_yaml
@@ -31,8 +31,7 @@ _AUTOGROW = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(Struct, frozen=True):
     """Our document, notes for the operator, and the problems that `limes config check` will report."""
 
     document: dict[str, Any]

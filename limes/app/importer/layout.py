@@ -10,11 +10,11 @@ Three shapes are known:
 59 is the state half-way through a migration, with both shapes at once. It is refused, as are all others.
 """
 
-from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from typing import Any
 
+from msgspec import Struct
 from peewee import JOIN, Case, Cast, Expression, Select, Table, Value, fn
 
 from limes.catalog.catalog import ANY_AZ
@@ -28,8 +28,7 @@ Rows = Any
 """A SELECT. For those on plain tables peewee has no types."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     version: int
 
     def __post_init__(self) -> None:

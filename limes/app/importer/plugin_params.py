@@ -1,9 +1,10 @@
 """Notes for an operator who converts a configuration, and the `params` of the original's plugins, plugin by plugin."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct, field
 
 
 class Kind(Enum):
@@ -16,8 +17,7 @@ class Kind(Enum):
     """The operator has to decide, or to look it up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """`path` is the option's place in the file."""
 
     kind: Kind
@@ -25,8 +25,7 @@ class Note:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     notes: list[Note] = field(default_factory=list)
 
     def dropped(self, path: str, reason: str) -> None:

@@ -1,10 +1,10 @@
 """The import of the database: one snapshot of the source, one transaction here."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import peewee
+from msgspec import Struct, field, structs
 
 from limes.app.context import Limes
 from limes.app.importer import source as shapes
@@ -21,8 +21,7 @@ Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
 """Passes items on while it shows progress. Called with what they are, the items, and their number."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportResult:
+class ImportResult(Struct, frozen=True):
     version: int
     """The version of the source's schema."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -47,8 +46,7 @@ class _RollBack(Exception):
         self.outcome = outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True):
     source: engine.Engine
     target: engine.Engine
     catalog: Catalog
@@ -90,19 +88,19 @@ class Import:
             row_type, order = _SHAPES[kind]
             rows = source.stream(kind, row_type, order.split())
             getattr(target, f"write_{kind}")(self.progress(kind.replace("_", " "), rows, outcome.counts[kind]))
-        outcome = replace(outcome, dropped={**outcome.dropped, **target.skipped})
+        outcome = structs.replace(outcome, dropped={**outcome.dropped, **target.skipped})
         sync_catalog(self.limes)  # services that projects do not have there
-        outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog)))
+        outcome = structs.replace(outcome, differences=tuple(differences(source, self.target, self.catalog)))
         if outcome.differences or not apply:
             raise _RollBack(outcome)
-        return replace(outcome, applied=True)
+        return structs.replace(outcome, applied=True)
 
     def _compare_only(self, source: Source, outcome: ImportResult) -> ImportResult:
         differing = tuple(differences(source, self.target, self.catalog))
         if not differing:
-            return replace(outcome, was_here=True)
+            return structs.replace(outcome, was_here=True)
         text = f"the {self.target.location} has data of its own: import into an empty one, before any collector has run"
-        return replace(outcome, problems=(text,), differences=differing)
+        return structs.replace(outcome, problems=(text,), differences=differing)
 
 
 _SHAPES: dict[str, tuple[Any, str]] = {

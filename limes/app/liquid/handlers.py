@@ -4,12 +4,12 @@ import hashlib
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import falcon
 import orjson
+from msgspec import Struct, field, structs
 
 from limes.app.liquid import bodies, render
 from limes.auth.context import Authenticator
@@ -60,8 +60,7 @@ def _read(file: Path) -> dict[str, Any]:
     return stored
 
 
-@dataclass(frozen=True, slots=True)
-class LiquidCollaborators:
+class LiquidCollaborators(Struct, frozen=True):
     service: ServiceDef
     backend: QuotaBackend
     capacity: Mapping[str, CapacityBackend]
@@ -77,13 +76,14 @@ class LiquidCollaborators:
     client_address: middleware.ClientAddress = field(default_factory=middleware.ClientAddress)
     compression: bool = True
     """Whether answers are compressed for clients that accept it."""
-    info: Mapping[str, Any] = field(init=False)
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """Derived from the rest."""
 
     def __post_init__(self) -> None:
         info = render.info(self.service, self.capacity_of, self.needs_demand)
         file = self.version_file
         version = derived_version(info) if file is None else kept_version(info, file)
-        object.__setattr__(self, "info", {"version": version, **info})
+        structs.force_setattr(self, "info", {"version": version, **info})
 
 
 class Call(web.Call[LiquidCollaborators]):
@@ -96,12 +96,12 @@ class Call(web.Call[LiquidCollaborators]):
         return read_document(self.req, model, MAX_BODY_SIZE)
 
 
-@dataclass(frozen=True)
 class LiquidApi(JsonApi[Operation, Call]):
-    deps: LiquidCollaborators
+    def __init__(self, deps: LiquidCollaborators) -> None:
+        self._deps = deps
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        return Call(req, self.deps, operation.rule, params, identity_of(req))
+        return Call(req, self._deps, operation.rule, params, identity_of(req))
 
 
 def show_info(call: Call) -> Answer:

@@ -3,12 +3,12 @@
 import copy
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlunsplit
 
 import yaml
+from msgspec import Struct
 from pydantic import ValidationError
 
 from limes.app.settings.root import Settings
@@ -191,8 +191,7 @@ _ROUNDS = 20
 _INDEX = re.compile(r"^([a-z_]+)\[(\d+)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Salvage:
+class Salvage(Struct, frozen=True):
     """Settings made of what is valid."""
 
     settings: Settings

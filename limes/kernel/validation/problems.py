@@ -1,6 +1,5 @@
 """What pydantic finds wrong, in words for an operator: where, what was given, and what would be right."""
 
-import difflib
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -40,6 +39,8 @@ _MESSAGES: Mapping[str, str] = {
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Returns a hint at the nearest of the known names, to be put at the end of a message, or nothing."""
+    import difflib  # rarely needed
+
     near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -7,7 +7,6 @@ each user who is not known yet, of whom only the first ones by name count.
 import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from urllib.parse import quote
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
+from msgspec import Struct, field
 
 from limes.kernel import redaction, system
 from limes.kernel.errors import LimesError, Unavailable
@@ -28,8 +28,7 @@ _PAUSE = 30.0
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class KeystoneUsers:
+class KeystoneUsers(Struct, frozen=True):
     """Asks Keystone. All methods raise `Unavailable` if it does not answer. Several threads may ask at once, and then
     sometimes ask the same twice."""
 

@@ -7,15 +7,14 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 from urllib.parse import urlencode
 
 import orjson
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
+class Mail(Struct, frozen=True):
     """One mail to one recipient. A repetition has the same id and the same contents."""
 
     id: str
@@ -92,8 +91,7 @@ class Subscription(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unsubscribe:
+class Unsubscribe(Struct, frozen=True):
     """Makes and reads links, which are signed. One works as long as the secret stays the same: a mail may be read much
     later."""
 

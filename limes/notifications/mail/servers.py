@@ -10,7 +10,6 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from email import policy
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
@@ -20,6 +19,7 @@ from email.utils import formatdate
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
+from msgspec import Struct
 
 from limes.kernel.errors import LimesError
 from limes.kernel.redaction import line_of, redact
@@ -48,8 +48,7 @@ _SESSION = 240.0
 """Seconds after which a connection is cut, however slowly the server answers: before the lease of the job ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class SmtpMailer:
+class SmtpMailer(Struct, frozen=True):
     """A mail server. See `Mailer`."""
 
     server: SmtpSettings
@@ -108,8 +107,7 @@ def _cut(client: smtplib.SMTP) -> None:
             client.sock.shutdown(2)
 
 
-@dataclass(frozen=True, slots=True)
-class SmtpSession:
+class SmtpSession(Struct, frozen=True):
     client: smtplib.SMTP
     server: SmtpSettings
     where: str
@@ -193,8 +191,7 @@ _ABOUT_THE_MAIL = frozenset({400, 409, 413, 415, 422})
 _ERRORS = (ksa_errors.ClientException, requests.RequestException, LimesError)
 
 
-@dataclass(frozen=True, slots=True)
-class MailApi:
+class MailApi(Struct, frozen=True):
     """A service that knows whom to write about a project, as the original Limes uses it. See `Mailer`. 200 means that
     it has the mail, and 418 that it knows no recipient. `Limes-Message-Id` is the same for a repeated mail."""
 

@@ -10,12 +10,13 @@ A template of an operator that cannot be rendered is logged, and ours is used in
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from limes.kernel.units import Unit
 from limes.notifications.mail.mailer import one_line
@@ -54,23 +55,20 @@ class RenderError(Exception):
     """A template cannot be rendered. The text names the template."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Struct, frozen=True):
     subject: str
     text: str
     html: str
 
 
-@dataclass(frozen=True, slots=True)
-class MailContext:
+class MailContext(Struct, frozen=True):
     """What else a mail shows."""
 
     link: str = ""
     unsubscribe: str = ""
 
 
-@dataclass(frozen=True)
-class Templates:
+class Templates(Struct, frozen=True, dict=True):
     folder: Path | None = None
     default_language: str = _FALLBACK
 

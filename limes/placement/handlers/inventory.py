@@ -1,10 +1,10 @@
 """What a provider has of each resource class."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import falcon
+from msgspec import structs
 
 from limes.kernel.errors import LimesError
 from limes.placement import schemas
@@ -80,7 +80,7 @@ def create(call: Call) -> Answer:
 
     generation, inventory = _change(call, None, write)
     location = f"/resource_providers/{uuid}/inventories/{class_name}"
-    return replace(_answer(inventory, generation, call.now), status=201, location=location)
+    return structs.replace(_answer(inventory, generation, call.now), status=201, location=location)
 
 
 def update(call: Call) -> Answer:

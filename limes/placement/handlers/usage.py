@@ -1,12 +1,12 @@
 """What is used: of a provider, by a project, and our extensions: by project and group of providers, and limits on what
 a project may use of a class, over all providers."""
 
-import dataclasses
 from collections import Counter
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
+from msgspec import structs
 
 from limes.placement import errors, schemas
 from limes.placement.call import Answer, Call
@@ -60,9 +60,9 @@ def list_groups(call: Call) -> Answer:
     )
 
     def read() -> tuple[list[bytes], str | None]:
-        page = dataclasses.replace(filter_, class_ids=_class_ids(call, query))
+        page = structs.replace(filter_, class_ids=_class_ids(call, query))
         if limit is not None and page.project_id is None:
-            page = dataclasses.replace(page, up_to=usages.last_of_page(call.engine, page.after, limit))
+            page = structs.replace(page, up_to=usages.last_of_page(call.engine, page.after, limit))
         return _render(call, page), page.up_to
 
     rendered, last = call.engine.snapshot(read)

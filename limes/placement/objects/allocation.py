@@ -5,11 +5,11 @@ A consumer comes with its first allocations, with generation 1, and goes with it
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
 import peewee
+from msgspec import Struct
 from peewee import EXCLUDED, JOIN, fn
 
 from limes.db import compiled
@@ -97,8 +97,7 @@ class AnyGeneration(Enum):
 ANY_GENERATION = AnyGeneration.ANY
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a consumer is to have, in place of what it has now."""
 
     owner: Ownership

@@ -10,9 +10,9 @@ decisions rest on rows that are read after that. The number of statements does n
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from peewee import Case
 
 from limes.db.compiled import any_of
@@ -42,8 +42,7 @@ _Row = tuple[int, int, int, int]
 """(consumer id, provider id, class id, amount)"""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """All the inventory that a provider is to have, and the generation that the client saw."""
 
     generation: int

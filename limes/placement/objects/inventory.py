@@ -4,9 +4,9 @@ Inventory of a class cannot go while there are allocations against it; it may sh
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from peewee import JOIN, fn
 
 from limes.db.compiled import any_of
@@ -34,8 +34,7 @@ class Inventory(NamedTuple):
         return int((self.total - self.reserved) * self.allocation_ratio)
 
 
-@dataclass(frozen=True, slots=True)
-class Stock:
+class Stock(Struct, frozen=True):
     """Inventory of one class of one provider, with what all consumers together use of it."""
 
     class_id: int

@@ -7,13 +7,13 @@ which they are rendered, and are never all in memory.
 
 from collections import namedtuple
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import peewee
+from msgspec import Struct
 from peewee import JOIN, Value, fn
 
 from limes.db.compiled import any_of
@@ -137,8 +137,7 @@ _ROWS: dict[GroupBy, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Which usage is asked for. Empty collections and None mean all."""
 
     group_by: GroupBy = GroupBy.PROVIDER

@@ -1,9 +1,10 @@
 """All candidates of a request, from all roots in turn, until there are enough."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
+
+from msgspec import Struct
 
 from limes.placement.search.assignment import PAUSE_AFTER, assignments
 from limes.placement.search.matching import Assignment, DeadlinePassed, RequestTest, Rules, Slot
@@ -21,8 +22,7 @@ _FEW = 16
 """Up to this many combinations of a tree are all looked at and remembered, even if fewer are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """The candidates, each with one provider for each of `slots`."""
 
     slots: tuple[Slot, ...]

@@ -6,15 +6,15 @@ provider for each slot.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from limes.placement.search import pieces, values
 from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.request import CandidatesRequest, Group
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     suffix: str
     resources: Mapping[str, int]
 

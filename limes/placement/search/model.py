@@ -5,7 +5,8 @@ of threads can search one while another thread makes the next.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field, structs
 
 from limes.placement.search.pieces import IdMap, TextMap
 
@@ -29,8 +30,7 @@ class Inventory:
         return self.min_unit <= amount <= self.limit and amount % self.step_size == 0
 
 
-@dataclass(frozen=True, slots=True)
-class TraitList:
+class TraitList(Struct, frozen=True):
     """The traits of a provider, in listing order and as a set. Providers with equal traits share one."""
 
     names: tuple[str, ...] = ()
@@ -41,8 +41,7 @@ class TraitList:
         return cls(names, frozenset(names))
 
 
-@dataclass(eq=False, slots=True)
-class Provider:
+class Provider(Struct, eq=False):
     """A resource provider. Not to be changed once it is in a `Cloud`."""
 
     id: int
@@ -72,7 +71,7 @@ class Provider:
             self.lineage, self.parent_uuid, self.root_uuid = lineage, parent_uuid, root_uuid
         if (self.lineage, self.parent_uuid, self.root_uuid) == (lineage, parent_uuid, root_uuid):
             return self
-        return replace(self, lineage=lineage, parent_uuid=parent_uuid, root_uuid=root_uuid)
+        return structs.replace(self, lineage=lineage, parent_uuid=parent_uuid, root_uuid=root_uuid)
 
     @property
     def shares(self) -> bool:

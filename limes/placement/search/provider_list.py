@@ -1,7 +1,8 @@
 """`GET /resource_providers`: which providers match a query. Each is judged on its own: nothing is shared or summed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from limes.placement.search import values
 from limes.placement.search.matching import GroupTest
@@ -10,8 +11,7 @@ from limes.placement.search.request import DEFAULT_BOUNDS, Bounds, Group, check_
 from limes.placement.search.values import Pairs, QueryError, values_of
 
 
-@dataclass(frozen=True, slots=True)
-class ProvidersRequest:
+class ProvidersRequest(Struct, frozen=True):
     """A whole query. Every condition has to hold."""
 
     group: Group = field(default_factory=Group)

@@ -6,7 +6,8 @@ order and with the words that Placement's clients know.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from limes.placement.search import model, values
 from limes.placement.search.values import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, Pairs, QueryError, invalid, values_of
@@ -18,8 +19,7 @@ _LIMIT = re.compile(r"[1-9][0-9]*\Z")
 _KEY = re.compile(r"(resources|required|member_of|in_tree)([a-zA-Z0-9_-]{1,64})?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """How much one query may ask for. More is refused with 400, so that no query can be made expensive."""
 
     groups: int = 64
@@ -34,8 +34,7 @@ class Bounds:
 DEFAULT_BOUNDS = Bounds()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """One request group. The one with the empty suffix may be spread over a tree; any other is one provider's."""
 
     suffix: str = ""
@@ -45,8 +44,7 @@ class Group:
     in_tree: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CandidatesRequest:
+class CandidatesRequest(Struct, frozen=True):
     """A whole query. `groups` has each suffix once, the unsuffixed group first if there is one."""
 
     groups: tuple[Group, ...]

@@ -6,7 +6,8 @@ or a set has none left. Sets of providers are bits of an integer.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from limes.placement.search import matching, model
 
@@ -14,8 +15,7 @@ Fits = Callable[[int, model.Provider], bool]
 """Whether a slot could still take a provider."""
 
 
-@dataclass(slots=True)
-class Choices:
+class Choices(Struct):
     domains: list[int]
     """For each slot the providers that it can take; a single one once it has taken it."""
     tops: list[int]

@@ -6,9 +6,10 @@ The texts of the errors are part of the API: clients show their last line to peo
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import parse_qsl
 from uuid import UUID
+
+from msgspec import Struct
 
 from limes.kernel.errors import BadRequest
 from limes.placement.errors import UNDEFINED
@@ -58,8 +59,7 @@ FORBIDDEN_AGGREGATES_SINCE = 32
 REPEATED_AGGREGATES_SINCE = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Struct, frozen=True):
     """`required`: at least one of each set. `forbidden`: none of these. Names as the client wrote them."""
 
     required: tuple[frozenset[str], ...] = ()
@@ -83,8 +83,7 @@ class Traits:
             yield from names
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregates:
+class Aggregates(Struct, frozen=True):
     """`member_of`: in at least one of each set. `forbidden`: in none of these. Written as `aggregate_name` does."""
 
     member_of: tuple[frozenset[str], ...] = ()

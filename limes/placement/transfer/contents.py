@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct, structs
 
 from limes.kernel.errors import BackendError
 from limes.placement.objects.allocation import Ownership
@@ -22,8 +23,7 @@ class Progress(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderState:
+class ProviderState(Struct, frozen=True):
     """A provider with all that belongs to it but its allocations and its generation."""
 
     uuid: str
@@ -36,17 +36,19 @@ class ProviderState:
     usages: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerState:
+class ConsumerState(Struct, frozen=True):
     owner: Ownership
     """Its type is None where it is not known."""
     resources: Mapping[str, Mapping[str, int]]
     """By provider UUID and class name: amounts."""
-    generation: int = field(compare=False)
+    generation: int
+    """How often it was written: states are equal whatever that is."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConsumerState) and (self.owner, self.resources) == (other.owner, other.resources)
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """Everything. Each provider comes after its parent."""
 
     classes: frozenset[str]
@@ -163,9 +165,8 @@ def _differences_between(kind: str, theirs: Mapping[str, Any], ours: Mapping[str
 
 
 def _parts(state: ProviderState | ConsumerState) -> Iterator[tuple[str, Any]]:
-    for part in fields(state):
-        value = getattr(state, part.name)
+    for name, value in structs.asdict(state).items():
         if isinstance(value, Ownership):
             yield from value._asdict().items()
-        elif part.compare:
-            yield part.name, sorted(value) if isinstance(value, frozenset) else value
+        elif name != "generation":
+            yield name, sorted(value) if isinstance(value, frozenset) else value

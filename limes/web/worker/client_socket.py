@@ -12,8 +12,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import IO, Any
+
+from msgspec import Struct
 
 from limes.web.worker.framing import Framing, HeadTooLarge, Stage
 
@@ -28,8 +29,7 @@ _LINGER_SIZE = 16 * 1024 * 1024
 _SOCKET = socket.socket
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Durations in seconds, sizes in bytes; all of them for each worker process."""
 
     header_timeout: float = 10.0

@@ -5,8 +5,9 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from limes.backends import UNKNOWN_AZ, BackendError
 from limes_plugins.compute.params import HypervisorTypeRule
@@ -26,8 +27,7 @@ _PAUSE = 60.0
 _UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """One server. Amounts are those of the flavor that it was made with: RAM in MiB."""
 
     project_id: str

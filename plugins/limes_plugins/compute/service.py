@@ -5,8 +5,9 @@ Nova's quota sets have the totals, against which it enforces quota; the list of 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from limes import backends
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams, flavor_resource
@@ -26,8 +27,7 @@ _BILLED = ("flavor", "vcpu", "ram", "disk", "os_type", "hypervisor")
 """The attributes of servers that a price may depend on."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ByServer:
+class _ByServer(Struct, frozen=True):
     """A resource that servers use."""
 
     definition: backends.ResourceDef
@@ -53,7 +53,9 @@ def _resources_of(params: ComputeParams) -> list[_ByServer]:
     if not params.with_subresources:
         return resources
     return [
-        replace(one, definition=replace(one.definition, billed_attributes=_BILLED)) if one.lists_servers else one
+        structs.replace(one, definition=structs.replace(one.definition, billed_attributes=_BILLED))
+        if one.lists_servers
+        else one
         for one in resources
     ]
 

@@ -6,8 +6,9 @@ a matching aggregate, and with `required_traits` or `with_subcapacities` one mor
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from limes import backends
 from limes_plugins.compute.params import flavor_resource
@@ -18,8 +19,7 @@ from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.placement.uses import placement_client
 
 
-@dataclass(frozen=True, slots=True)
-class _Stock:
+class _Stock(Struct, frozen=True):
     """What one hypervisor has, and what is used of it, by resource class."""
 
     hypervisor: Hypervisor

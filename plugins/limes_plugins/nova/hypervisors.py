@@ -8,8 +8,9 @@ demand, except what other servers on the same hypervisors demand.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from limes.backends import UNKNOWN_AZ, AZDemand, BackendError
 from limes_plugins.nova.params import FlavorSelection, HypervisorSelection, PackedFlavorParams
@@ -26,8 +27,7 @@ _STEPS = 8
 """Into how many parts each flavor's share of the rest is cut: more make it fairer, and slower."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedFlavor:
+class PackedFlavor(Struct, frozen=True):
     """What each server of a flavor takes, by resource class, and where it may be."""
 
     name: str
@@ -57,8 +57,7 @@ class Room:
                 self.free[class_] -= need * count
 
 
-@dataclass(frozen=True, slots=True)
-class Hypervisor:
+class Hypervisor(Struct, frozen=True):
     """One that counts, as far as its traits are not looked at."""
 
     uuid: str

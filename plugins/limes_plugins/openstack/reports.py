@@ -8,8 +8,9 @@ for takes its part of it; the figures are no older than that.
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, structs
 
 from limes import backends
 from limes_plugins.openstack.client import ServiceClient
@@ -58,8 +59,7 @@ class FixedService(backends.QuotaBackend):
         return self._service
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """One resource, and what the service calls it."""
 
     definition: backends.ResourceDef
@@ -82,7 +82,7 @@ class CountedService(FixedService):
         self._resources: dict[str, Counted] = {}
         for resource in counted:
             name = resource.definition.name
-            definition = replace(resource.definition, billed_attributes=billed.get(name, ()))
+            definition = structs.replace(resource.definition, billed_attributes=billed.get(name, ()))
             self._resources[name] = Counted(definition, resource.key)
         super().__init__(context, area, [*(each.definition for each in self._resources.values()), *others])
 
@@ -151,8 +151,7 @@ def subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str], state_name: s
     }
 
 
-@dataclass(frozen=True, slots=True)
-class HostAggregate:
+class HostAggregate(Struct, frozen=True):
     name: str
     uuid: str
     """Also that of the aggregate in Placement, into which Nova puts the providers of its hosts. Empty if Nova is asked

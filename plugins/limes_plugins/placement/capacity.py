@@ -9,8 +9,9 @@ inventories of each provider that matches, and with `subcapacities` two more for
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
 from limes_plugins.openstack.client import ServiceClient, whole_number
@@ -21,8 +22,7 @@ from limes_plugins.placement.zones import Provider, ProviderQueries, Zones
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stock:
+class _Stock(Struct, frozen=True):
     """What one provider has."""
 
     provider: Provider

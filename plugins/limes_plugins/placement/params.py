@@ -1,6 +1,5 @@
 """The `params` of the plugin."""
 
-import difflib
 import re
 from collections import Counter
 from typing import Annotated, Any, Literal
@@ -84,6 +83,8 @@ def _resource_class(value: str) -> str:
     if not re.fullmatch(r"[A-Z0-9_]{1,255}", value):
         raise ValueError("expected the name of a resource class, such as VCPU or CUSTOM_GOLD")
     if value not in os_resource_classes.STANDARDS and not value.startswith("CUSTOM_"):
+        import difflib  # rarely needed
+
         near = difflib.get_close_matches(value, os_resource_classes.STANDARDS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(f"{value} is neither a standard resource class nor one that begins with CUSTOM_{hint}")

@@ -7,8 +7,9 @@ Placements comes the sum (`GET /usages`), and what allocations say of where it i
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from limes import backends
 from limes_plugins.openstack import keystone_limits, reports
@@ -92,7 +93,7 @@ class PlacementService(reports.FixedService):
             for name, resource in params.resources.items()
         ]
         billed = BILLED if params.with_subresources else ()
-        super().__init__(context, params.area, [replace(one, billed_attributes=billed) for one in definitions])
+        super().__init__(context, params.area, [structs.replace(one, billed_attributes=billed) for one in definitions])
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for usage and one or two for quota; more where usage is split by the allocations."""

@@ -11,8 +11,9 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from limes.backends import BackendContext, BackendError
 from limes_plugins.openstack.client import ServiceClient, whole_number
@@ -38,8 +39,7 @@ def placement_client(params: ConnectionParams, context: BackendContext) -> Servi
     return ServiceClient(context, params, name="Placement", service_type="placement", microversion=MICROVERSION)
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """What one consumer uses of one provider, or all consumers of one type together."""
 
     consumer_type: str
@@ -124,23 +124,20 @@ _AT_ONCE = 64
 """How many requests are made before checking whether there is time for more."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Consumer:
+class _Consumer(Struct, frozen=True):
     generation: int
     project_id: str
     uses: tuple[Use, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(Struct, frozen=True):
     """A provider's consumers with their generations, at one of its own."""
 
     generation: int
     consumers: Mapping[str, int]
 
 
-@dataclass(slots=True)
-class _Book:
+class _Book(Struct):
     """What was read. Changed and read by one thread at a time."""
 
     generations: dict[str, int] = field(default_factory=dict)

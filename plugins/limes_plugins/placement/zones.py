@@ -8,8 +8,9 @@ import logging
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from limes.backends import ANY_AZ, UNKNOWN_AZ, BackendContext, BackendError
 from limes_plugins.openstack.client import ServiceClient
@@ -24,8 +25,7 @@ _YOUNG = 5.0
 """Seconds for which a list of providers stays good, even if what is looked for is not in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     uuid: str
     name: str
     root_uuid: str

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from msgspec import structs
 
 from limes.placement.search.candidates import search
 from limes.placement.search.matching import RequestTest
@@ -265,7 +266,7 @@ def test_with_memory_and_without_the_same(
         cloud = cloud.replace(changed, known.keys() - providers.keys())
         before, known = state, providers
         for number, request in enumerate(wanted):
-            request = dataclasses.replace(request, limit=chance.choice([None, 1, 3]))
+            request = structs.replace(request, limit=chance.choice([None, 1, 3]))
             plain = search(request, cloud)
             kept = None if any(group.in_tree for group in request.groups) else memory.of((number, minor))
             found = search(request, cloud, memory=kept)
