@@ -17,7 +17,7 @@ NAMES = (
     *("0029_capacity_and_claims", "0030_mail_spelling", "0031_units_and_corrections"),
 )
 CONVERTER = "0032_no_uncounted_projects"
-PENDING = [CONVERTER, "0033_project_labels", "0034_change_log", "0035_my_notifications"]
+PENDING = [CONVERTER, "0033_project_labels", "0034_change_log", "0035_my_notifications", "0036_plans_for_many"]
 """What it lacks: a migration of later on is added here, and what undoes it to `LATER`."""
 _CHANGE_LOG = import_module("limes.db.migrations.0034_change_log")
 LATER = (
@@ -65,6 +65,7 @@ def make_old(engine: Engine) -> None:
         )
     if engine.dialect == "postgresql":
         engine.execute(LIST)
+        engine.execute("ALTER FUNCTION limes_find_unused RESET plan_cache_mode")
 
 
 def wait_for(condition: Callable[[], Any]) -> None:

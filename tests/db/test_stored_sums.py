@@ -305,3 +305,15 @@ def test_what_is_written_and_rolled_back(cloud: Engine) -> None:
     with pytest.raises(ZeroDivisionError):
         cloud.atomic(work)
     assert wrong_sums(cloud, NOW) == []
+
+
+@postgresql_only
+def test_what_many_changes_lead_to_is_planned_for_that_many(cloud: Engine) -> None:
+    """Whatever the plans of a session are for: one for ten took minutes for 25,000 projects."""
+    modes = cloud.rows(
+        "SELECT proname::text, proconfig FROM pg_proc WHERE proname LIKE 'limes\\_find\\_unused%%' ORDER BY 1"
+    )
+    assert modes == [
+        ("limes_find_unused", ["plan_cache_mode=force_custom_plan"]),
+        ("limes_find_unused_of_few", ["plan_cache_mode=force_generic_plan"]),
+    ]
