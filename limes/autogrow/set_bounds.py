@@ -99,7 +99,7 @@ def set_domain_bounds(limes: Limes, place: Place, what: What, bounds: Sequence[W
     if update.refusals:
         change_log.record_refused_bounds(limes, scope_of(domain), what, update.refusals)
         return QuotaOutcome(update.refusals)
-    projects = {project.id: project for project in projects_of_domain(limes.engine, place.domain_uuid)}
+    projects = {project.id: project for project in projects_of_domain(limes.engine, domain)}
     targets = _Targets(domain.id, projects, is_domain=True)
     known = Counter(resource for _, resource in _set(limes, targets, update))
     return QuotaOutcome(warnings=_warn_domain(limes, targets, update, known))

@@ -1,6 +1,7 @@
 """Domains and projects, and the conditions that select rows of projects in other tables; and when they were scraped."""
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import orjson
@@ -72,11 +73,20 @@ def project_exists(uuid: str) -> Node:
     return Project.select(Project.id).where(Project.uuid == uuid)
 
 
-@rows(ProjectRow, prepare=True)
-def projects_of_domain(domain_uuid: str, limit: int | None = None, marker: str = "") -> Node:
-    """All projects of a domain, or a `Page` of them, in the order of their UUIDs."""
-    query = _PROJECTS.where(Domain.uuid == domain_uuid).order_by(Project.uuid)
+@tuples(tuple[int, str, str, str, bool], prepare=True)
+def _projects_of_domain(domain_id: int, limit: int | None, marker: str) -> Node:
+    columns = (Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting)
+    query = Project.select(*columns).where(Project.domain == domain_id).order_by(Project.uuid)
     return query if limit is None else query.where(Project.uuid > marker).limit(limit)
+
+
+def projects_of_domain(
+    engine: Engine, domain: DomainRow, limit: int | None = None, marker: str = ""
+) -> list[ProjectRow]:
+    """Returns all projects of a domain, or a `Page` of them, in the order of their UUIDs. To read the columns of the
+    domain with each of them takes as long again."""
+    of_domain = partial(tuple.__new__, ProjectRow)  # less than `ProjectRow._make` takes
+    return [of_domain(row + domain) for row in _projects_of_domain(engine, domain.id, limit, marker)]
 
 
 @rows(ProjectRow, prepare=True)

@@ -1,12 +1,13 @@
 """Reports of the cluster, domains and projects."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing
 
 from limes.api import parameters, preconditions
 from limes.api.call import Call
 from limes.api.parameters import MAX_LIMIT, Flag, Header, Moment, Names, Text, WholeNumber
-from limes.catalog.catalog import Ref, Selection
+from limes.catalog.catalog import Page, Ref, Selection
+from limes.kernel.validation.shape import stored
 from limes.labels import rules as labels
 from limes.projects.scope import find
 from limes.reports import (
@@ -26,7 +27,7 @@ from limes.reports import (
 from limes.reports import project_answers as answers
 from limes.reports.project_renderer import ProjectRenderer
 from limes.web.call import Answer, BodyStream
-from limes.web.encoding import CSV, dump_items, dump_part, prefers_csv, write_csv_row
+from limes.web.encoding import CSV, dump_part, prefers_csv, write_csv_row
 
 ABOVE = WholeNumber("above", "Only where more than this percentage of the quota is used.", 0, 1000, 80)
 FULLEST = WholeNumber("limit", "Maximum number of results, fullest first.", 1, MAX_LIMIT, 100)
@@ -120,10 +121,13 @@ def list_of_domain(call: Call) -> Answer:
     report = projects.report_projects_of_domain(
         call.limes, call.params["domain_id"], _details(context, selection), page, _wanted_labels(call)
     )
-    parts = dump_items(ProjectRenderer(context, selection).render(report))
+    return _answer_list(call, page, report, ProjectRenderer(context, selection).render(report))
+
+
+def _answer_list(call: Call, page: Page | None, report: projects.ProjectsReport, blocks: Iterable[bytes]) -> Answer:
     links = call.next_page(page, report.uuids)
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
-    return Answer(data=b"".join([b'{"projects":[\n', *parts, b"\n]", tail, b"}\n"]))
+    return Answer(data=b"".join([b'{"projects":[\n', *blocks, b"\n]", tail, b"}\n"]))
 
 
 def _wanted_labels(call: Call) -> set[labels.Wanted]:
@@ -143,9 +147,7 @@ def list_all(call: Call) -> Answer:
     if page is None:
         return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))
     report = projects.report_page_of_projects(call.limes, details, page)
-    documents = list(renderer.render_with_domain(report))
-    links = call.next_page(page, report.uuids)
-    return Answer(document=answers.AllProjectsAnswer(projects=documents, projects_links=links))
+    return _answer_list(call, page, report, renderer.render(report, with_domain=True))
 
 
 def _details(context: resources.RenderContext, selection: Selection) -> projects.ProjectDetails:
@@ -156,7 +158,7 @@ def _parts(renderer: ProjectRenderer, reports: Generator[projects.ProjectsReport
     with closing(reports):
         head, separator = b'{"projects":[', b"\n"
         for report in reports:
-            yield b"".join([head, separator, *dump_items(renderer.render_with_domain(report), 1)])
+            yield b"".join([head, separator, *renderer.render(report, with_domain=True)])
             head, separator = b"", b",\n"
         yield head + b"\n]}\n"
 
@@ -169,7 +171,7 @@ def show_project(call: Call) -> Answer:
     )
     renderer = ProjectRenderer(context, selection)
     return preconditions.answer_tagged(
-        call.req, report.tag, lambda: answers.ProjectAnswer(project=next(renderer.render(report)))
+        call.req, report.tag, lambda: answers.ProjectAnswer(project=stored(next(renderer.render(report))))
     )
 
 

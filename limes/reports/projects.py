@@ -87,14 +87,12 @@ def report_projects_of_domain(
     wanted: Collection[rules.Wanted] = (),
 ) -> ProjectsReport:
     """Returns all projects of a domain that have these labels, or a page of them. Raises `NotFound`."""
+    domain = scope.find_domain(limes.engine, domain_uuid)
     if wanted:
         rows = labels.projects_with(limes.engine, domain_uuid, wanted, *(page or ()))
     else:
-        rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
-    if not rows:
-        scope.find_domain(limes.engine, domain_uuid)
-        return ProjectsReport({})
-    return _read(limes, rows, details, rows[0].domain_id, [row.id for row in rows] if wanted or page else None)
+        rows = projects.projects_of_domain(limes.engine, domain, *(page or ()))
+    return _read(limes, rows, details, domain.id, [row.id for row in rows] if wanted or page else None)
 
 
 def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:

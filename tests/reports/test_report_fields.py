@@ -17,7 +17,6 @@ from limes.reports.project_renderer import ProjectRenderer
 from limes.reports.projects import ProjectDetails, report_projects_of_domain
 from limes.reports.resources import RenderContext
 from limes.usage.project_figures import ProjectFigures
-from limes.web.encoding import dump_items
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World, insert
 from tests.commitments.commitments import NOW
 from tests.quota.quotas import DOMAIN, PROJECT, resources
@@ -82,7 +81,7 @@ def test_what_most_projects_have_is_written_as_all_else(make: Callable[..., Worl
     report = report_projects_of_domain(world.limes, GERMANY, details, page)
     for ids, *_ in report.figures.usual.values():  # so that few projects differ in what is where
         assert ids.split(",") == sorted(ids.split(","), key=int)
-    short = b"".join(dump_items(ProjectRenderer(context, selection).render(report)))
+    short = b"".join(ProjectRenderer(context, selection).render(report))
     rows = {id_: project_quotas_by_resource(world.engine, id_, list(report.refs)) for id_ in report.projects}
     report.figures = ProjectFigures(report.figures.usual, rows)
     renderer = ProjectRenderer(context, selection)
@@ -90,7 +89,7 @@ def test_what_most_projects_have_is_written_as_all_else(make: Callable[..., Worl
         service._replace(start="", columns=[column._replace(start="") for column in service.columns])
         for service in renderer._services
     ]
-    assert short == b"".join(dump_items(renderer.render(report)))
+    assert short == b"".join(renderer.render(report))
     found = json.loads(b"[" + short + b"]")
     counted = [sum(len(service["resources"]) for service in project["services"]) for project in found]
     assert counted == [len(of_project) for of_project in rows.values()]

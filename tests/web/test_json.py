@@ -7,7 +7,7 @@ import pytest
 from msgspec import Struct
 
 from limes.kernel.validation.shape import Shape, stored
-from limes.web.encoding import MAX_SHOWN, dump
+from limes.web.encoding import MAX_SHOWN, dump, dump_texts
 
 
 class Part(Shape):
@@ -30,6 +30,12 @@ def test_a_total_is_cut_to_what_clients_can_read(amount: int) -> None:
 def test_a_text_of_digits_stays() -> None:
     assert dump(Part(amount=1, kept="9" * 30)) == b'{"amount":1,"kept":"%s"}\n' % (b"9" * 30)
     assert dump(Part(amount=1, kept=stored('{"a":"ü"}'))) == '{"amount":1,"kept":{"a":"ü"}}\n'.encode()
+
+
+@pytest.mark.parametrize("special", ['"', "\\", '","', '",', "a\n", "\0", "\u2028"])
+def test_texts_are_what_json_has_between_the_quotes(special: str) -> None:
+    for texts in ([special], ["", "a,b", "ü", special, "'"], [""], ["a", ""]):
+        assert [orjson.loads(f'"{text}"') for text in dump_texts(texts)] == texts
 
 
 def test_a_struct_may_be_part_of_a_dictionary() -> None:
