@@ -68,12 +68,11 @@ def dump_part(document: Any) -> bytes:
     return msgspec.json.encode(document)
 
 
-def dump_texts(texts: Sequence[str]) -> list[str]:
-    """Returns what each text, of at least one, is in JSON between its quotes."""
-    dumped = dump_part(texts).decode()
-    if "\\" in dumped:
-        return [dump_part(text).decode()[1:-1] for text in texts]
-    return dumped[2:-2].split('","')
+def dump_texts(texts: Sequence[str]) -> Sequence[str]:
+    """Returns what each text is in JSON, between its quotes."""
+    if b"\\" not in dump_part(texts):  # JSON has nothing else before what cannot stay as it is
+        return texts
+    return [dump_part(text).decode()[1:-1] for text in texts]
 
 
 def _fragment(part: Any) -> orjson.Fragment:
