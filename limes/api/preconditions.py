@@ -13,30 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 import falcon
-from msgspec import Struct
 
 from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
-from limes.kernel.errors import BadRequest, PreconditionFailed
+from limes.kernel.errors import BadRequest
+from limes.quota.rules import IfMatch
 from limes.web.call import Answer
-
-# -- the precondition --------------------------------------------------------------------------------------------------
-
-
-class IfMatch(Struct, frozen=True):
-    """The change is only wanted if no other was made meanwhile: quotas and bursting have one of these tags. An
-    optimistic lock (`limes.quota.rules.quota_tag`). It is checked under the locks of the change itself, so that of
-    several callers who saw the same state only one can win."""
-
-    tags: frozenset[str]
-
-    def check(self, present: str) -> None:
-        """Raises `PreconditionFailed` if the present tag is another one. It must not change until the commit."""
-        if present not in self.tags:
-            raise PreconditionFailed(
-                "the quotas have changed since the state that If-Match names."
-                " Nothing was changed. GET them again for the present ETag"
-            )
-
 
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 

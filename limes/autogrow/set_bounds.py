@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
 from limes.audit.events import QuotaStep, What
 from limes.autogrow import advice, compute, queries, rules
@@ -27,6 +26,7 @@ from limes.quota.change_log import scope_of
 from limes.quota.changes import QuotaOutcome, project_tag, read_amount, without_quota
 from limes.quota.hierarchy import QUOTA_IS_SET, Bounding, Refusal, conflict, invalid_value
 from limes.quota.queries import SetByPeople, lock_project
+from limes.quota.rules import IfMatch
 from limes.usage.project_figures import project_azs
 from limes.usage.project_sums import Among, committed_sums
 

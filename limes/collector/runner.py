@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent import futures
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
@@ -18,7 +19,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector as MetricsSource
 
-from limes.collector.http import MetricsEndpoint, operational_server
+from limes.collector.http import operational_server, show_metrics
 from limes.collector.loop import Job, Loop, watch_for_jumps
 from limes.db.engine import Engine
 from limes.kernel.errors import LimesError, StartupError
@@ -81,8 +82,8 @@ class Collector:
     def start(self) -> None:
         """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""
         metrics = {
-            "/metrics": MetricsEndpoint(self.registry, self._figures),
-            "/metrics/process": MetricsEndpoint(self._own),
+            "/metrics": partial(show_metrics, self.registry, self._figures),
+            "/metrics/process": partial(show_metrics, self._own, None),
         }
         self.port = self._running.enter_context(operational_server(self._listen, self._engine, metrics))
         # It warns about each poll that it leaves out because the one before is still busy, which is what we want.

@@ -1,16 +1,21 @@
 """What metrics are made of: samples that are read when Prometheus asks, and numbers that this process adds to."""
 
 import logging
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, ParamSpec
 
+from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, UntypedMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from limes.kernel.errors import Unavailable
 
+WORKERS_FILES = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable that names the folder for metrics of all workers."""
 MetricFamily = GaugeMetricFamily | UntypedMetricFamily | CounterMetricFamily
 
 Samples = Iterable[tuple[str, Sequence[str], float]]
@@ -93,3 +98,12 @@ class OutcomeCounter(Counts):
 
     def count(self, success: bool, *values: str, number: int = 1) -> None:
         self.add(self._name, (*values, "success" if success else "failure"), number)
+
+
+def render_metrics() -> bytes:
+    """Returns the metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
+    if WORKERS_FILES not in os.environ:
+        return generate_latest(REGISTRY)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    return generate_latest(registry)

@@ -10,6 +10,7 @@ import orjson
 from msgspec import Struct, field
 
 from limes.catalog.catalog import Ref
+from limes.kernel.errors import PreconditionFailed
 from limes.kernel.units import MAX_AMOUNT, Unit, UnitError, parse_value
 
 
@@ -39,6 +40,22 @@ def quota_tag(
     values: list[object] = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
     values += [[*ref, *found] for ref, found in sorted((bounds or {}).items())]
     return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()
+
+
+class IfMatch(Struct, frozen=True):
+    """The change is only wanted if no other was made meanwhile: quotas and bursting have one of these tags. An
+    optimistic lock (`quota_tag`). It is checked under the locks of the change itself, so that of several callers who
+    saw the same state only one can win."""
+
+    tags: frozenset[str]
+
+    def check(self, present: str) -> None:
+        """Raises `PreconditionFailed` if the present tag is another one. It must not change until the commit."""
+        if present not in self.tags:
+            raise PreconditionFailed(
+                "the quotas have changed since the state that If-Match names."
+                " Nothing was changed. GET them again for the present ETag"
+            )
 
 
 class QuotaSet(Struct, frozen=True):

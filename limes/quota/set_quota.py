@@ -19,7 +19,6 @@ from functools import partial
 
 from msgspec import structs
 
-from limes.api.preconditions import IfMatch
 from limes.app.context import Limes
 from limes.catalog.catalog import Ref
 from limes.catalog.queries import lock_resources, raw_capacities, resource_ids
@@ -34,7 +33,7 @@ from limes.quota import changes as quota_changes
 from limes.quota.change_log import scope_of
 from limes.quota.changes import ChangedQuota, EndingQuota, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.quota.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
-from limes.quota.rules import Permissions
+from limes.quota.rules import IfMatch, Permissions
 from limes.quota.temporary import ALWAYS, Plan, RequestedQuota, TemporaryQuota, Term, check_term, plan
 
 

@@ -16,6 +16,7 @@ from limes.ui import browser, sign_in
 from limes.ui.session import ProviderEndpoint, ScopesEndpoint, SessionEndpoint
 from limes.ui.single_sign_on import ANSWERS, SingleSignOn
 from limes.web import encoding, errors, operational
+from limes.web.packed import accepts_gzip
 
 STATIC = Path(__file__).parent / "static"
 
@@ -46,7 +47,7 @@ class File(Struct, frozen=True, dict=True):
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
         """Sends it compressed to clients that accept this, and not at all to clients that have it."""
-        is_packed = encoding.accepts_gzip(req.get_header("Accept-Encoding"))
+        is_packed = accepts_gzip(req.get_header("Accept-Encoding"))
         etag = f'"{self.hash}-gzip"' if is_packed else f'"{self.hash}"'  # one for each sequence of bytes
         resp.set_headers({"cache-control": cache_control, "etag": etag})
         resp.append_header("vary", "Accept-Encoding")

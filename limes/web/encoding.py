@@ -14,7 +14,6 @@ import io
 import json
 import zlib
 from collections.abc import Container, Generator, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -26,6 +25,7 @@ from falcon import mediatypes
 
 from limes.kernel.validation.shape import Shape
 from limes.web.call import BodyStream
+from limes.web.packed import accepts_gzip
 
 MAX_SHOWN = 2**64 - 1
 """The largest number in an answer: clients read unsigned integers of 64 bits."""
@@ -122,23 +122,6 @@ def _cell(value: object) -> object:
         return "true" if value else "false"
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return f"'{text}" if text.lstrip(" ")[:1] in _STARTS_OF_FORMULAS else text
-
-
-@lru_cache(maxsize=256)
-def accepts_gzip(header: str | None) -> bool:
-    """Returns whether `Accept-Encoding` has gzip (RFC 9110, section 12.5.3). Without the header: no."""
-    weights: dict[str, float] = {}
-    for item in (header or "").lower().split(","):
-        name, _, weight = item.partition(";")
-        weights[name.strip()] = _weight(weight)
-    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
-
-
-def _weight(text: str) -> float:
-    try:
-        return float(text.partition("=")[2]) if text.strip() else 1.0
-    except ValueError:
-        return 0.0
 
 
 def compress(body: bytes) -> bytes:

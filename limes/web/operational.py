@@ -10,15 +10,14 @@ from typing import Any
 
 import falcon
 from msgspec import Struct, field
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, REGISTRY, CollectorRegistry, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from limes.db.engine import Engine
 from limes.kernel.errors import Unavailable
+from limes.kernel.metrics import WORKERS_FILES, render_metrics
 from limes.web.server import DRAIN
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
-_FILES = "PROMETHEUS_MULTIPROC_DIR"
 _MAX_AGE = 1.0
 """Of metrics, in seconds."""
 
@@ -63,7 +62,7 @@ class MetricsEndpoint:
         """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if _FILES in os.environ:
+        if WORKERS_FILES in os.environ:
             with self._lock:
                 now = time.monotonic()
                 if self._known is None or now - self._known[0] >= _MAX_AGE:
@@ -74,15 +73,6 @@ class MetricsEndpoint:
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
     on_head = on_get
-
-
-def render_metrics() -> bytes:
-    """Returns the metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
-    if _FILES not in os.environ:
-        return generate_latest(REGISTRY)
-    registry = CollectorRegistry()
-    MultiProcessCollector(registry)
-    return generate_latest(registry)
 
 
 def add_operational_routes(

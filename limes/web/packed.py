@@ -7,6 +7,7 @@ A block ends at a whole byte and refers to nothing before it. So blocks in any o
 import struct
 import zlib
 from collections.abc import Generator, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 _LEVEL = 1
@@ -16,6 +17,23 @@ _END = b"\x03\0"
 """An empty block that is the last one."""
 _AT_ONCE = 64
 """Blocks that are sent together."""
+
+
+@lru_cache(maxsize=256)
+def accepts_gzip(header: str | None) -> bool:
+    """Returns whether `Accept-Encoding` has gzip (RFC 9110, section 12.5.3). Without the header: no."""
+    weights: dict[str, float] = {}
+    for item in (header or "").lower().split(","):
+        name, _, weight = item.partition(";")
+        weights[name.strip()] = _weight(weight)
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text.partition("=")[2]) if text.strip() else 1.0
+    except ValueError:
+        return 0.0
 
 
 class Block(NamedTuple):

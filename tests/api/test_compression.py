@@ -10,8 +10,9 @@ import pytest
 from falcon.testing import create_environ
 
 from limes.catalog.catalog import BehaviorRule
-from limes.web.encoding import SMALLEST, accepts_gzip
+from limes.web.encoding import SMALLEST
 from limes.web.operational import Mount
+from limes.web.packed import accepts_gzip
 from tests.api.world import BERLIN, GERMANY, World
 
 GZIP = {"Accept-Encoding": "gzip"}

@@ -25,6 +25,15 @@ def threads() -> int:
     return sum("process_request_thread" in thread.name for thread in threading.enumerate())
 
 
+def test_nothing_else_is_served(port: int) -> None:
+    address = f"http://127.0.0.1:{port}"
+    assert requests.get(f"{address}/v1", timeout=100).status_code == 404
+    refused = requests.post(f"{address}/healthcheck", timeout=100)
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+    found = requests.head(f"{address}/healthcheck", timeout=100)
+    assert (found.status_code, found.headers["content-length"]) == (200, "3")
+
+
 def test_idle_connections_take_no_place(port: int) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 100)) for _ in range(100)]

@@ -12,7 +12,8 @@ _RARELY_NEEDED = {"playhouse.migrations", "limes.notifications.mail.servers", "d
 
 
 def loaded_by(module: str) -> set[str]:
-    code = f"import sys, limes.app.composition.{module}; print(*sys.modules)"
+    features = "from limes.app.features import files; [*files('jobs'), *files('metrics')]"
+    code = f"import sys, limes.app.composition.{module}; {features}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=200)
     return {*done.stdout.split()}
 
@@ -20,6 +21,11 @@ def loaded_by(module: str) -> set[str]:
 @pytest.mark.parametrize("module", ["api", "liquid", "collector", "metrics", "checks"])
 def test_other_processes_do_without_placement_and_what_is_rarely_needed(module: str) -> None:
     assert not (_OF_PLACEMENT | _RARELY_NEEDED) & loaded_by(module)
+
+
+@pytest.mark.parametrize("module", ["collector", "metrics"])
+def test_processes_that_serve_no_api_do_without_its_framework(module: str) -> None:
+    assert not {"falcon", "limes.web.call", "limes.api.parameters"} & loaded_by(module)
 
 
 def test_placement_does_without_what_is_rarely_needed() -> None:
