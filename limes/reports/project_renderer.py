@@ -84,9 +84,9 @@ _PLACED = PlacedProject(domain=Named("", ""), id="", name="", parent_id="", serv
 
 
 class ProjectRenderer:
-    """Renders the projects of one request. What thousands of them share is looked up once, and some of
-    them are rendered together, column by column. Most resources have nothing but quota and usage: to write these takes
-    a tenth of the time of what `_resource` does."""
+    """Renders the projects of one request. What thousands of them share is looked up once, and some are rendered
+    together, column by column. Most resources have nothing but quota and usage: to write these takes a tenth of the
+    time of what `_resource` does."""
 
     def __init__(self, context: RenderContext, selection: Selection) -> None:
         self._context = context
