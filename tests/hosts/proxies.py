@@ -62,6 +62,7 @@ http {{
     proxy_read_timeout {patience}s;
     proxy_next_upstream error timeout;
     proxy_next_upstream_tries 2;
+    add_header X-Upstream $upstream_addr always;
 """
 _NGINX_PART = """
     upstream {name} {{
@@ -142,5 +143,7 @@ class Nginx(_Proxy):
         config.write_text(text + "}\n")
 
     def uses(self, host: Host) -> bool:
-        """It tries again after a second, which is soon enough."""
-        return True
+        """Whether the host has answered a request to each of its APIs. A host that did not answer is tried again after a
+        second; if the other one goes before that, there is none left."""
+        answers = {name: self.send(name, "GET", "/healthcheck") for name in PROCESSES}
+        return all(answers[name].headers["x-upstream"].endswith(host.at(name)) for name in PROCESSES)
