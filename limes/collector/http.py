@@ -19,11 +19,10 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.registry import Collector as MetricsSource
 
 from limes.db.engine import Engine
-from limes.kernel.errors import Unavailable
 from limes.kernel.metrics import render_metrics
 from limes.reports.shared_figures import SharedFigures
 from limes.web.packed import PackedText, accepts_gzip, pack
-from limes.web.server import explain_failure
+from limes.web.server import explain_failure, find_problem
 
 log = logging.getLogger(__name__)
 
@@ -133,13 +132,8 @@ def _line(status: HTTPStatus, text: str, **headers: str) -> Page:
 
 
 def _show_health(engine: Engine, environ: WSGIEnvironment) -> Page:
-    """As `limes.web.operational`."""
-    try:
-        if "only=process" not in environ["QUERY_STRING"].split("&"):
-            engine.ping()
-    except Unavailable as error:
-        return _line(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
-    return _line(HTTPStatus.OK, "ok")
+    problem = find_problem(engine, only_process="only=process" in environ["QUERY_STRING"].split("&"))
+    return _line(HTTPStatus.SERVICE_UNAVAILABLE if problem else HTTPStatus.OK, problem or "ok")
 
 
 def show_metrics(registry: CollectorRegistry, figures: SharedFigures | None, environ: WSGIEnvironment) -> Page:

@@ -13,9 +13,8 @@ from msgspec import Struct, field
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from limes.db.engine import Engine
-from limes.kernel.errors import Unavailable
 from limes.kernel.metrics import WORKERS_FILES, render_metrics
-from limes.web.server import DRAIN
+from limes.web.server import find_problem
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
 _MAX_AGE = 1.0
@@ -23,30 +22,19 @@ _MAX_AGE = 1.0
 
 
 class HealthcheckEndpoint(Struct, frozen=True):
-    """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
-    stop. With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally
-    well, and their own 503 says more than that of a proxy that has no host left."""
+    """200 `ok` while the process can do its work; otherwise 503 with one line (`find_problem`). `?only=process` is
+    about the process alone."""
 
     engine: Engine
     get_ready: Callable[[], None] = lambda: None
     """Does what is to be done before the first answer. It raises `Unavailable` if that fails."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        problem = find_problem(self.engine, self.get_ready, only_process=req.get_param("only") == "process")
         resp.content_type = "text/plain; charset=utf-8"
         resp.set_header("cache-control", "no-store")
-        if DRAIN.is_on:
-            resp.status = falcon.HTTP_503
-            resp.text = "about to stop\n"
-            return
-        try:
-            if req.get_param("only") != "process":
-                self.engine.ping()
-                self.get_ready()
-        except Unavailable as error:
-            resp.status = falcon.HTTP_503
-            resp.text = f"{error}\n"
-        else:
-            resp.text = "ok\n"
+        resp.status = falcon.HTTP_503 if problem else falcon.HTTP_200
+        resp.text = f"{problem or 'ok'}\n"
 
     on_head = on_get
     """For load balancers: many of them ask by HEAD."""

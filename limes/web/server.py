@@ -15,9 +15,11 @@ import mmap
 import os
 import signal
 import socket
+from collections.abc import Callable
 from typing import Any
 
-from limes.kernel.errors import StartupError
+from limes.db.engine import Engine
+from limes.kernel.errors import StartupError, Unavailable
 
 _ADVICE = {
     errno.EADDRINUSE: "stop what listens there (`ss -ltnp` shows it), or choose another address",
@@ -67,6 +69,21 @@ class Drain:
 
 
 DRAIN = Drain()
+
+
+def find_problem(engine: Engine, get_ready: Callable[[], None] = lambda: None, *, only_process: bool) -> str | None:
+    """Returns why this process cannot do its work, for `/healthcheck`: it cannot reach its database, or is about to
+    stop. With `only_process` the database does not count. That is for proxies: while it is away all hosts are equally
+    well, and their own 503 says more than that of a proxy that has no host left."""
+    if DRAIN.is_on:
+        return "about to stop"
+    try:
+        if not only_process:
+            engine.ping()
+            get_ready()
+    except Unavailable as error:
+        return str(error)
+    return None
 
 
 def drain_before_stop(server: Any, seconds: float) -> None:

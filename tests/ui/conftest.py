@@ -1,5 +1,8 @@
 """The dashboard on Falcon alone: neither API nor database are behind it."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import falcon
 import falcon.testing
 import pytest
@@ -18,6 +21,10 @@ from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
 from limes.web.operational import Mount, MountMiddleware
 from tests.support.clock import FrozenClock
+from tests.support.faulty_provider import FaultyProvider, faulty_provider
+
+if TYPE_CHECKING:
+    from tests.ui.provider_clients import Browser
 
 SAMPLE = SampleSettings.model_validate(
     {
@@ -55,6 +62,19 @@ NO_PROVIDERS = SingleSignOn(Attempts(b"key", SystemClock(), UsedNumbers(SystemCl
 def clock() -> FrozenClock:
     """The clock of the throttle."""
     return FrozenClock()
+
+
+@pytest.fixture
+def provider() -> Iterator[FaultyProvider]:
+    with faulty_provider() as made:
+        yield made
+
+
+@pytest.fixture
+def browser(provider: FaultyProvider, clock: FrozenClock) -> "Browser":
+    from tests.ui.provider_clients import Browser  # which is made of what stands here
+
+    return Browser(provider, clock)
 
 
 def mount_of(
