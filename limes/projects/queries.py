@@ -190,7 +190,7 @@ def _scrapes(projects: str, scraped_at: str, failing_since: str | None) -> Scrap
     return Scrapes(times, dict(orjson.loads(failing_since or "[]")))
 
 
-@made_by(int, _scrapes, str, str, str | None, skip_empty="services")
+@made_by(int, _scrapes, str, str, str | None, skip_empty="services", prepare=True)
 def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """When these services were scraped, by their ids: in these projects or, without `project_ids`, in the whole domain.
     As lists: to read a row for each project takes twice as long."""

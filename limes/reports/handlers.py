@@ -125,7 +125,7 @@ def list_of_domain(call: Call) -> Answer:
 
 
 def _answer_list(call: Call, page: Page | None, report: projects.ProjectsReport, blocks: Iterable[bytes]) -> Answer:
-    links = call.next_page(page, report.uuids)
+    links = call.next_page(page, report.uuids if page else ())
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
     return Answer(data=b"".join([b'{"projects":[\n', *blocks, b"\n]", tail, b"}\n"]))
 
@@ -147,7 +147,7 @@ def list_all(call: Call) -> Answer:
     if page is None:
         return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))
     report = projects.report_page_of_projects(call.limes, details, page)
-    return _answer_list(call, page, report, renderer.render(report, with_domain=True))
+    return _answer_list(call, page, report, renderer.render(report))
 
 
 def _details(context: resources.RenderContext, selection: Selection) -> projects.ProjectDetails:
@@ -158,7 +158,7 @@ def _parts(renderer: ProjectRenderer, reports: Generator[projects.ProjectsReport
     with closing(reports):
         head, separator = b'{"projects":[', b"\n"
         for report in reports:
-            yield b"".join([head, separator, *renderer.render(report, with_domain=True)])
+            yield b"".join([head, separator, *renderer.render(report)])
             head, separator = b"", b",\n"
         yield head + b"\n]}\n"
 

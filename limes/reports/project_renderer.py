@@ -2,12 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import repeat
 from typing import NamedTuple
 
-from msgspec import structs
-
-from limes.api.answers import Named, render_temporary
+from limes.api.answers import render_temporary
 from limes.backends import base, calls
 from limes.catalog.catalog import Behavior, Ref, ResourceDef, Selection, ServiceDef
 from limes.kernel.validation.shape import seconds, stored
@@ -15,17 +13,10 @@ from limes.projects.queries import Scrapes
 from limes.quota.queries import ProjectResourceRow
 from limes.quota.rules import burst_usage, usable_quota
 from limes.reports.per_az import committed, project_azs
-from limes.reports.project_answers import (
-    Bursting,
-    PlacedProject,
-    Project,
-    ProjectResource,
-    ProjectService,
-    ScrapeProblem,
-)
+from limes.reports.project_answers import Bursting, Project, ProjectResource, ProjectService, ScrapeProblem
 from limes.reports.projects import ProjectsReport
 from limes.reports.resources import RenderContext, json_lists
-from limes.web.encoding import MAX_SHOWN, dump_part, dump_texts
+from limes.web.encoding import MAX_SHOWN, dump_part
 
 
 class _Column(NamedTuple):
@@ -71,7 +62,7 @@ class _Known(NamedTuple):
     """Projects of which all is rendered with care."""
     unusual: set[int]
     """And those with resources of which there is more to say than quota and usage."""
-    fine: list[dict[int, float]]
+    fine: list[dict[int, int]]
     """Of each service: when it was scraped, by project, where all is well with it."""
 
 
@@ -79,8 +70,6 @@ _CELLS = 600
 """How many resources are rendered at a time: glibc would give the memory of more back to the system each time."""
 _NOTHING = ("", "", "")
 _NEVER = Scrapes({}, {})
-_PROJECT = Project("", "", parent_id="", services=[])
-_PLACED = PlacedProject(domain=Named("", ""), id="", name="", parent_id="", services=[])
 
 
 class ProjectRenderer:
@@ -99,7 +88,7 @@ class ProjectRenderer:
         """Returns what comes behind the services of a project, as JSON."""
         multiplier = self._context.catalog.burst_multiplier
         bursting = Bursting(enabled=has_bursting, multiplier=multiplier) if multiplier else None
-        shown = self._context.trim(structs.replace(_PROJECT, bursting=bursting))
+        shown = self._context.trim(Project("", "", parent_id="", services=[], bursting=bursting))
         return dump_part(shown).decode().partition('"services":[')[2]
 
     def _of_service(self, service: ServiceDef, resources: Iterable[ResourceDef]) -> _Service:
@@ -128,62 +117,67 @@ class ProjectRenderer:
         starts = [(column.start, places[column.ref]) for column in columns]
         return _Layout(ids, columns, starts, services, frozenset(ids[place] for start, place in starts if not start))
 
-    def render(self, report: ProjectsReport, *, with_domain: bool = False) -> Iterator[bytes]:
+    def render(self, report: ProjectsReport) -> Iterator[bytes]:
         """Yields the projects as JSON, in the order of the report: some at a time, each on a line of its own, with
         commas between them."""
         special = report.special
         fine = [self._fine(report, service) for service in self._services]
         known = _Known(report, special, special | report.figures.unusual.keys(), fine)
-        heads = _heads(_PLACED if with_domain else _PROJECT)
-        projects, separator = iter(report.projects.values()), ""
-        while block := list(islice(projects, self._block)):
-            ids, uuids, names, parents, has_bursting, _, *domains = zip(*block, strict=True)
-            columns = map(dump_texts, (*domains, uuids, names, parents) if with_domain else (uuids, names, parents))
-            parts = [part for head, texts in zip(heads, columns, strict=True) for part in (repeat(head), texts)]
-            services, tails = self._services_of(known, ids), map(self._tails.__getitem__, has_bursting)
-            lines = map("".join, zip(*parts, repeat('","services":['), services, tails, strict=False))
+        ids, bursting = [*report.projects], [project.has_bursting for project in report.projects.values()]
+        separator = ""
+        for start in range(0, len(ids), self._block):
+            block = slice(start, start + self._block)
+            services, tails = self._services_of(known, ids[block]), map(self._tails.__getitem__, bursting[block])
+            lines = map("".join, zip(report.heads[block], services, tails, strict=False))
             yield (separator + ",\n".join(lines)).encode()
             separator = ",\n"
 
-    def _services_of(self, known: _Known, project_ids: Sequence[int]) -> Iterator[str]:
-        """Yields the services of each project, with commas between them."""
+    def _services_of(self, known: _Known, project_ids: Sequence[int]) -> Iterable[str]:
+        """Returns the services of each project, with commas between them."""
         usual = known.report.figures.usual
+        resources, *figures = zip(*[usual.get(id_, _NOTHING) for id_ in project_ids], strict=True)
+        if len(set(resources)) == 1:
+            return self._services_of_alike(known, resources[0], project_ids, *figures)
         alike = defaultdict(list)
-        for id_ in project_ids:
-            alike[usual.get(id_, _NOTHING)[0]].append(id_)
+        for key, *of_project in zip(resources, project_ids, *figures, strict=True):
+            alike[key].append(of_project)
         services: dict[int, str] = {}
-        for resources, ids in alike.items():
-            layout = self._layouts.get(resources)
-            if layout is None:
-                layout = self._layouts[resources] = self._layout(resources, known.report.refs)
-            services.update(zip(ids, self._services_of_alike(known, layout, ids), strict=True))
+        for key, of_projects in alike.items():
+            ids, *figures = zip(*of_projects, strict=True)
+            services.update(zip(ids, self._services_of_alike(known, key, ids, *figures), strict=True))
         return map(services.__getitem__, project_ids)
 
-    def _services_of_alike(self, known: _Known, layout: _Layout, ids: list[int]) -> Iterator[str]:
-        """As `_services_of`, of projects with one layout."""
-        columns = self._columns(known, layout, ids)
+    def _services_of_alike(
+        self, known: _Known, resources: str, ids: Sequence[int], quotas: Sequence[str], usages: Sequence[str]
+    ) -> Iterable[str]:
+        """As `_services_of`, of projects that have these resources."""
+        layout = self._layouts.get(resources)
+        if layout is None:
+            layout = self._layouts[resources] = self._layout(resources, known.report.refs)
+        columns = self._columns(known, layout, ids, ",".join(quotas).split(","), ",".join(usages).split(","))
         services = []
         for service, fine, place in zip(self._services, known.fine, layout.services, strict=True):
-            resources = map(",".join, zip(*columns[place], strict=True)) if columns[place] else repeat("")
+            shown = map(",".join, zip(*columns[place], strict=True)) if columns[place] else repeat("")
             services.append(
                 [
-                    f'{service.start}{shown}],"scraped_at":{int(fine[id_])}}}'
+                    f'{service.start}{text}],"scraped_at":{fine[id_]}}}'
                     if id_ in fine
-                    else self._service(known.report, id_, service, shown)
-                    for id_, shown in zip(ids, resources, strict=False)
+                    else self._service(known.report, id_, service, text)
+                    for id_, text in zip(ids, shown, strict=False)
                 ]
             )
         return map(",".join, zip(*services, strict=True)) if services else repeat("", len(ids))
 
-    def _columns(self, known: _Known, layout: _Layout, ids: list[int]) -> list[list[str]]:
-        """Renders the resources: for each, a text for each project."""
-        usual = known.report.figures.usual
-        _, *texts = zip(*[usual.get(id_, _NOTHING) for id_ in ids], strict=True)
-        quotas, usages = ([*zip(*[text.split(",") for text in column], strict=True)] for column in texts)
+    def _columns(
+        self, known: _Known, layout: _Layout, ids: Sequence[int], quotas: list[str], usages: list[str]
+    ) -> list[list[str]]:
+        """Renders the resources, of which these are the figures, project by project: for each, a text for each
+        project."""
+        each = len(layout.ids)
         columns = [
             [
                 f'{start}{usage},"quota":{quota},"usable_quota":{quota}}}' if quota else f"{start}{usage}}}"
-                for usage, quota in zip(usages[place], quotas[place], strict=True)
+                for usage, quota in zip(usages[place::each], quotas[place::each], strict=True)
             ]
             for start, place in layout.starts
         ]
@@ -194,12 +188,12 @@ class ProjectRenderer:
                         columns[column][number] = text
         return columns
 
-    def _fine(self, report: ProjectsReport, service: _Service) -> dict[int, float]:
+    def _fine(self, report: ProjectsReport, service: _Service) -> dict[int, int]:
         """Returns when a service was scraped, by project: where all is well with it."""
         scraped_at, failing_since = report.scrapes.get(service.blank.type, _NEVER)
         now, stale_after = self._context.now, self._context.stale_after
         return {
-            id_: time
+            id_: int(time)
             for id_, time in scraped_at.items()
             if service.start and time is not None and now - time <= stale_after and id_ not in failing_since
         }
@@ -275,8 +269,3 @@ class ProjectRenderer:
             shown.per_az = project_azs(context.catalog, azs, figures, quotas, detail=context.detail)
         if context.detail and any(az.subresources for az in azs):
             shown.subresources = json_lists(az.subresources for az in azs)
-
-
-def _heads(blank: Project | PlacedProject) -> list[str]:
-    """Returns what comes before each text of a project, as JSON."""
-    return dump_part(blank).decode().replace('""', '"\0"').split("\0")[:-1]

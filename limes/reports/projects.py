@@ -21,6 +21,7 @@ from limes.quota import temporary_queries as temporary_quotas
 from limes.quota.queries import Bounds, ProjectResourceRow
 from limes.quota.temporary import TemporaryQuota
 from limes.reports.cluster import AZBreakdown, read_commitments
+from limes.reports.project_list import ListedProjects, list_all_of_domain, list_projects
 from limes.usage import project_figures as queries
 from limes.usage.project_figures import ProjectFigures
 from limes.usage.project_sums import Among
@@ -51,6 +52,8 @@ class ProjectsReport(Struct):
 
     projects: dict[int, ProjectRow]
     """In the order of their UUIDs."""
+    heads: list[str]
+    """Each of them as JSON, up to its services."""
     refs: dict[int, Ref] = {}
     """The resources that are shown, by their ids."""
     figures: ProjectFigures = ProjectFigures({}, {})
@@ -87,12 +90,15 @@ def report_projects_of_domain(
     wanted: Collection[rules.Wanted] = (),
 ) -> ProjectsReport:
     """Returns all projects of a domain that have these labels, or a page of them. Raises `NotFound`."""
+    if not wanted and page is None and (found := list_all_of_domain(limes.engine, domain_uuid)):
+        domain_id, listed = found
+        return _read(limes, listed, details, domain_id, None)
     domain = scope.find_domain(limes.engine, domain_uuid)
     if wanted:
         rows = labels.projects_with(limes.engine, domain_uuid, wanted, *(page or ()))
     else:
         rows = projects.projects_of_domain(limes.engine, domain, *(page or ()))
-    return _read(limes, rows, details, domain.id, [row.id for row in rows] if wanted or page else None)
+    return _read(limes, list_projects(rows), details, domain.id, [row.id for row in rows])
 
 
 def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:
@@ -124,7 +130,7 @@ def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDe
 
     def read() -> ProjectsReport:
         project = scope.find_project(limes.engine, domain_uuid, uuid)
-        report = _read(limes, [project], details, project.domain_id, [project.id])
+        report = _read(limes, list_projects([project]), details, project.domain_id, [project.id])
         if details.selection.is_whole(limes.catalog):
             quotas = {report.refs[row.resource_id]: row.quota for row in report.figures.rows(project.id)}
             bounds = {ref: each.bounds for (_, ref), each in report.growing.items()}
@@ -143,7 +149,7 @@ def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -
     if not rows:
         return None
     project = rows[0].project
-    report = ProjectsReport({project.id: project})
+    report = ProjectsReport(*list_projects([project]))
     refs = set(selection.refs)
     quotas: dict[Ref, int | None] = {}
     shown: list[ProjectResourceRow] = []
@@ -166,15 +172,15 @@ def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -
 
 def _page(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:
     rows = projects.projects_everywhere(limes.engine, page)
-    return _read(limes, rows, details, 0, [row.id for row in rows])
+    return _read(limes, list_projects(rows, with_domain=True), details, 0, [row.id for row in rows])
 
 
 def _read(
-    limes: Limes, rows: Sequence[ProjectRow], details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
+    limes: Limes, listed: ListedProjects, details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
 ) -> ProjectsReport:
     """Returns the report of these projects, which are all of the domain or, with `project_ids`, of any."""
-    report = ProjectsReport({row.id: row for row in rows})
-    if not rows:
+    report = ProjectsReport(*listed)
+    if not listed.rows:
         return report
     engine, whose = limes.engine, (domain_id, project_ids)
     types, ids = all_ids(engine)

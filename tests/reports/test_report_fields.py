@@ -33,9 +33,10 @@ def change_at_random(world: World, random: Random) -> None:
     """Makes 40 more projects, and gives all what projects can have, or not."""
     engine = world.engine
     for number in range(40):
-        row = {"uuid": f"{random.random()}", "name": f'"%s" \u20ac {number} %', "parent_uuid": "", "domain_id": 1}
+        row = {"uuid": f"{random.random()}", "name": f'"%s" \u20ac {number} %', "parent_uuid": ""}
+        row["domain_id"] = random.choice((1, 1, 2))
         insert(engine, "projects", **row, has_bursting=random.random() < 0.3)
-    projects = [id_ for (id_,) in engine.rows("SELECT id FROM projects WHERE domain_id = 1")]
+    projects = [id_ for (id_,) in engine.rows("SELECT id FROM projects")]
     resources = [id_ for (id_,) in engine.rows("SELECT id FROM resources")]
     engine.execute("DELETE FROM project_resources")
     engine.execute("DELETE FROM project_services")
