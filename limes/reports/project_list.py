@@ -21,7 +21,7 @@ _PROJECT = answers.Project("", "", parent_id="", services=[])
 _PLACED = answers.PlacedProject(domain=Named("", ""), id="", name="", parent_id="", services=[])
 
 
-class ListedProjects(NamedTuple):
+class ProjectList(NamedTuple):
     rows: dict[int, ProjectRow]
     """By their ids, in the order of their UUIDs."""
     heads: list[str]
@@ -36,7 +36,7 @@ class _ListedDomain(NamedTuple):
     """A fingerprint of all that is listed of them."""
 
 
-_kept: dict[_ListedDomain, ListedProjects] = {}
+_kept: dict[_ListedDomain, ProjectList] = {}
 _lock = Lock()
 
 
@@ -47,34 +47,34 @@ def _listed_domain(uuid: str) -> Node:
     return Domain.select(Domain.id, Domain.uuid, Domain.name, projects).where(Domain.uuid == uuid)
 
 
-def list_all_of_domain(engine: Engine, domain_uuid: str) -> tuple[int, ListedProjects] | None:
+def find_list(engine: Engine, domain_uuid: str) -> tuple[int, ProjectList] | None:
     """Returns the id of a domain, and its projects; None if there is no such domain. In a snapshot: what is kept has to
     be of the state that was looked at. Callers share it."""
     domain = _listed_domain(engine, domain_uuid)
     if domain is None:
         return None
-    listed = _kept.get(domain)
-    if listed is None:
-        listed = list_projects(projects_of_domain(engine, DomainRow(*domain[:3])))
-        _keep(domain, listed)
-    return domain.id, listed
+    projects = _kept.get(domain)
+    if projects is None:
+        projects = make_list(projects_of_domain(engine, DomainRow(*domain[:3])))
+        _keep(domain, projects)
+    return domain.id, projects
 
 
-def _keep(domain: _ListedDomain, listed: ListedProjects) -> None:
+def _keep(domain: _ListedDomain, projects: ProjectList) -> None:
     """Drops what was read first if it is too much."""
     with _lock:
-        _kept[domain] = listed
+        _kept[domain] = projects
         number = sum(len(each.rows) for each in _kept.values())
         while number > MOST:
             number -= len(_kept.pop(next(iter(_kept))).rows)
 
 
-def list_projects(projects: Sequence[ProjectRow], *, with_domain: bool = False) -> ListedProjects:
+def make_list(projects: Sequence[ProjectRow], *, with_domain: bool = False) -> ProjectList:
     rows = {project.id: project for project in projects}
     if not rows:
-        return ListedProjects(rows, [])
+        return ProjectList(rows, [])
     _, uuids, names, parents, _, _, *domains = zip(*projects, strict=True)
     starts = dump_part(_PLACED if with_domain else _PROJECT).decode().replace('""', '"\0"').split("\0")
     columns = map(dump_texts, (*domains, uuids, names, parents) if with_domain else (uuids, names, parents))
     parts = [part for start, texts in zip(starts, columns, strict=False) for part in (repeat(start), texts)]
-    return ListedProjects(rows, [*map("".join, zip(*parts, repeat('","services":['), strict=False))])
+    return ProjectList(rows, [*map("".join, zip(*parts, repeat('","services":['), strict=False))])

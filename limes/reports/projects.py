@@ -21,7 +21,7 @@ from limes.quota import temporary_queries as temporary_quotas
 from limes.quota.queries import Bounds, ProjectResourceRow
 from limes.quota.temporary import TemporaryQuota
 from limes.reports.cluster import AZBreakdown, read_commitments
-from limes.reports.project_list import ListedProjects, list_all_of_domain, list_projects
+from limes.reports.project_list import ProjectList, find_list, make_list
 from limes.usage import project_figures as queries
 from limes.usage.project_figures import ProjectFigures
 from limes.usage.project_sums import Among
@@ -90,7 +90,7 @@ def report_projects_of_domain(
     wanted: Collection[rules.Wanted] = (),
 ) -> ProjectsReport:
     """Returns all projects of a domain that have these labels, or a page of them. Raises `NotFound`."""
-    if not wanted and page is None and (found := list_all_of_domain(limes.engine, domain_uuid)):
+    if not wanted and page is None and (found := find_list(limes.engine, domain_uuid)):
         domain_id, listed = found
         return _read(limes, listed, details, domain_id, None)
     domain = scope.find_domain(limes.engine, domain_uuid)
@@ -98,7 +98,7 @@ def report_projects_of_domain(
         rows = labels.projects_with(limes.engine, domain_uuid, wanted, *(page or ()))
     else:
         rows = projects.projects_of_domain(limes.engine, domain, *(page or ()))
-    return _read(limes, list_projects(rows), details, domain.id, [row.id for row in rows])
+    return _read(limes, make_list(rows), details, domain.id, [row.id for row in rows])
 
 
 def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:
@@ -130,7 +130,7 @@ def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDe
 
     def read() -> ProjectsReport:
         project = scope.find_project(limes.engine, domain_uuid, uuid)
-        report = _read(limes, list_projects([project]), details, project.domain_id, [project.id])
+        report = _read(limes, make_list([project]), details, project.domain_id, [project.id])
         if details.selection.is_whole(limes.catalog):
             quotas = {report.refs[row.resource_id]: row.quota for row in report.figures.rows(project.id)}
             bounds = {ref: each.bounds for (_, ref), each in report.growing.items()}
@@ -149,7 +149,7 @@ def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -
     if not rows:
         return None
     project = rows[0].project
-    report = ProjectsReport(*list_projects([project]))
+    report = ProjectsReport(*make_list([project]))
     refs = set(selection.refs)
     quotas: dict[Ref, int | None] = {}
     shown: list[ProjectResourceRow] = []
@@ -172,11 +172,11 @@ def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -
 
 def _page(limes: Limes, details: ProjectDetails, page: Page) -> ProjectsReport:
     rows = projects.projects_everywhere(limes.engine, page)
-    return _read(limes, list_projects(rows, with_domain=True), details, 0, [row.id for row in rows])
+    return _read(limes, make_list(rows, with_domain=True), details, 0, [row.id for row in rows])
 
 
 def _read(
-    limes: Limes, listed: ListedProjects, details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
+    limes: Limes, listed: ProjectList, details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
 ) -> ProjectsReport:
     """Returns the report of these projects, which are all of the domain or, with `project_ids`, of any."""
     report = ProjectsReport(*listed)

@@ -8,7 +8,7 @@ import pytest
 from limes.projects import discovery
 from limes.projects.queries import ProjectRow, domain, projects_of_domain
 from limes.reports import project_list
-from limes.reports.project_list import list_all_of_domain
+from limes.reports.project_list import find_list
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 from tests.reports.test_all_projects import add_projects
 from tests.support.statements import count_statements
@@ -25,7 +25,7 @@ def _nothing_is_kept() -> Iterator[None]:
 
 
 def listed(world: World, uuid: str) -> list[ProjectRow]:
-    found = world.engine.snapshot(lambda: list_all_of_domain(world.engine, uuid))
+    found = world.engine.snapshot(lambda: find_list(world.engine, uuid))
     return list(found[1].rows.values()) if found else []
 
 
