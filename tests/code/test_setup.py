@@ -66,6 +66,25 @@ class Laboratory:
             (self.root / name).unlink()
 
 
+class Installer:
+    """Notes what is run, without `--disable-pip-version-check`, and fails with what has these words."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch, config: str, fails: str = "nothing") -> None:
+        self.done: list[tuple[list[str], Any]] = []
+        self._config, self._fails = config.replace("  ", ""), fails
+        monkeypatch.setattr(install, "run", self._run)
+        monkeypatch.setattr(sys, "executable", str(root / "python"))
+
+    def _run(self, command: Any, seconds: Any, env: Any = None) -> str:
+        texts = [str(part) for part in command if part != "--disable-pip-version-check"]
+        if texts[-2:] == ["config", "list"]:
+            return self._config
+        if self._fails in " ".join(texts):
+            raise SetupError("no")
+        self.done.append((texts, env))
+        return ""
+
+
 @pytest.fixture
 def laboratory(tmp_path: Path) -> Laboratory:
     return Laboratory(tmp_path)
@@ -310,6 +329,40 @@ class TestInstall:
     def test_a_command_that_hangs_is_ended(self) -> None:
         with pytest.raises(SetupError, match="took longer than 0 s"):
             install.run(["sleep", "600"], 0.3)
+
+    def test_uv_installs_with_the_settings_of_pip(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        config = """global.extra-index-url='https://one/simple https://two/simple'
+            global.find-links='/elsewhere'
+            install.constraint='/etc/pins.txt'
+            freeze.timeout='3'
+            :env:.find-links='/wheels'
+            :env:.cert='/etc/cert.pem'
+            :env:.no-input='1'"""
+        installer = Installer(tmp_path, monkeypatch, config)
+        install.pip_install(tmp_path, "-r", "file")
+        pip, uv = installer.done
+        assert pip[0][-1] == "uv"
+        assert uv[0][0] == str(tmp_path / "bin" / "uv")
+        options = " ".join(uv[0][uv[0].index("--python") + 2 :])
+        assert options == (
+            "--extra-index-url https://one/simple --extra-index-url https://two/simple --find-links /wheels"
+            " --constraint /etc/pins.txt --index-strategy unsafe-best-match -r file"
+        )
+        assert uv[1] == {"SSL_CERT_FILE": "/etc/cert.pem"}
+
+    @pytest.mark.parametrize(
+        ("config", "fails"), [("", "uv pip"), ("", "pip install -q uv"), ("global.proxy='x'", "nothing")]
+    )
+    def test_pip_installs_where_uv_does_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, fails: str
+    ) -> None:
+        installer = Installer(tmp_path, monkeypatch, config, fails)
+        install.pip_install(tmp_path, "-r", "file")
+        if config:
+            assert len(installer.done) == 1, "uv does not know this setting"
+        command, env = installer.done[-1]
+        assert command[1:4] == ["-m", "pip", "install"]
+        assert (command[-2:], env) == (["-r", "file"], None)
 
     def test_a_virtual_environment_without_ensurepip(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """As on a Debian without python3-venv, where there is a pip all the same."""

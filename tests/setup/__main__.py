@@ -52,7 +52,7 @@ class Setup:
         self._own_venv()
         for need in self.missing():
             if need is REAL:
-                print("installing real OpenStack components, which takes some minutes", flush=True)
+                print("installing real OpenStack components", flush=True)
                 self._try([need], self._real_venv)
             elif need.pip:
                 self._try([need], lambda need=need: install.pip_install(self.machine.venv, need.pip))

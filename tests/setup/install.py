@@ -1,5 +1,6 @@
-"""Installs what is missing, as far as this machine lets us: with apt as root on Debian, else with pip in the checkout."""
+"""Installs what is missing, as far as this machine lets us: as root on Debian with apt, else with uv in the checkout."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -9,6 +10,14 @@ from pathlib import Path
 
 APT_SECONDS = 600
 PIP_SECONDS = 1500
+_AS_FOR_PIP = ("index-url", "extra-index-url", "find-links", "constraint")
+"""Settings of pip that are options of uv as well."""
+_IN_THE_ENVIRONMENT = {"cert": "SSL_CERT_FILE", "timeout": "UV_HTTP_TIMEOUT", "default-timeout": "UV_HTTP_TIMEOUT"}
+_WITHOUT_EFFECT = (
+    *("disable-pip-version-check", "no-input", "no-color", "progress-bar", "quiet", "root-user-action"),
+    "require-virtualenv",
+)
+"""On what is installed."""
 _APT = ["-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20", "-o", "DPkg::Lock::Timeout=120"]
 
 
@@ -80,8 +89,40 @@ def make_venv(folder: Path) -> None:
 
 
 def pip_install(venv: Path, *arguments: str) -> None:
-    """Runs `pip install`, with whatever index this machine's configuration of pip names."""
-    run([venv / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *arguments], PIP_SECONDS)
+    """Runs `uv pip install`, which takes a fifth of the time of `pip install`, or that one where uv does not succeed. Both
+    with whatever index this machine's configuration of pip names."""
+    python = venv / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    try:
+        options, env = _options_of_uv(run([python, "-m", "pip", "config", "list"], PIP_SECONDS))
+        uv = next((one for one in (Path(sys.executable).with_name("uv"), python.with_name("uv")) if one.exists()), None)
+        if uv is None:
+            run([*pip, "uv"], PIP_SECONDS)
+            uv = python.with_name("uv")
+        run([uv, "pip", "install", "-q", "--python", python, *options, *arguments], PIP_SECONDS, env)
+    except SetupError:
+        run([*pip, *arguments], PIP_SECONDS)
+
+
+def _options_of_uv(config: str) -> tuple[list[str], dict[str, str]]:
+    """Returns options and environment variables for uv, which does not read the configuration of pip: what `pip config
+    list` says of it. Raises `SetupError` for what only pip knows."""
+    options: list[str] = []
+    env: dict[str, str] = {}
+    settings = {}
+    for section in ("global", "install", ":env:"):  # what comes later counts
+        lines = [line.partition("=") for line in config.splitlines() if line.startswith(f"{section}.")]
+        settings |= {name.removeprefix(f"{section}."): ast.literal_eval(value) for name, _, value in lines}
+    for name, value in settings.items():
+        if name in _AS_FOR_PIP:
+            options += [option for each in value.split() for option in (f"--{name}", each)]
+        elif name in _IN_THE_ENVIRONMENT:
+            env[_IN_THE_ENVIRONMENT[name]] = value
+        elif name not in _WITHOUT_EFFECT:
+            raise SetupError(f"only pip knows its setting {name}")
+    if "extra-index-url" in settings:
+        options += ["--index-strategy", "unsafe-best-match"]  # the newest version of all indexes, as pip has it
+    return options, env
 
 
 def is_newer(stamp: Path, *sources: Path) -> bool:
