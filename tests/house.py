@@ -247,9 +247,9 @@ def main() -> None:
     parsed = sum(len(files()[path].splitlines()) for path in trees())
     figures: list[tuple[str, object, object]] = [
         ("files", len(sizes), None),
-        ("files in limes, without importer", len(files_of_limes()), 432),
+        ("files in limes, without importer", len(files_of_limes()), 433),
         ("packages in limes", len([each for layer in floors() for each in layer if each.startswith("limes.")]) - 1, 25),
-        ("lines", sum(lines), 70_700),
+        ("lines", sum(lines), 70_750),
         ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 64_200),
         ("lines of composition", lines_below("limes/app/composition"), 1_265),
         ("folders of one feature's requests", folders_of_requests(), 1),
