@@ -7,11 +7,11 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import requests
-from msgspec import structs
 
 from tests.faults.backend import fake_backend
 from tests.faults.house import eventually, longer
@@ -57,7 +57,7 @@ def hosts(cloud: Cloud, cluster: PatroniCluster) -> Iterator[list[Host]]:
     with pgbouncer(cluster.haproxy_port, user="limes", password=PASSWORD) as pooler:
         urls = [cluster.url("with HAProxy"), cluster.url("without HAProxy"), pooler.url("limes")]
         hosts = [
-            Host(cloud, number, structs.replace(release, env={**release.env, "LIMES_DATABASE_URL": url}))
+            Host(cloud, number, replace(release, env={**release.env, "LIMES_DATABASE_URL": url}))
             for number, url in enumerate(urls, 1)
         ]
         try:
