@@ -53,10 +53,8 @@ class ProjectRow(NamedTuple):
         return f"{self.domain_name}/{self.name}"
 
 
-PROJECT_COLUMNS = (
-    Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting, Domain.id, Domain.uuid,
-    Domain.name,
-)  # fmt: skip
+OWN_COLUMNS = (Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting)
+PROJECT_COLUMNS = (*OWN_COLUMNS, Domain.id, Domain.uuid, Domain.name)
 """Those of a `ProjectRow`."""
 
 
@@ -75,8 +73,7 @@ def project_exists(uuid: str) -> Node:
 
 @tuples(tuple[int, str, str, str, bool], prepare=True)
 def _projects_of_domain(domain_id: int, limit: int | None, marker: str) -> Node:
-    columns = (Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting)
-    query = Project.select(*columns).where(Project.domain == domain_id).order_by(Project.uuid)
+    query = Project.select(*OWN_COLUMNS).where(Project.domain == domain_id).order_by(Project.uuid)
     return query if limit is None else query.where(Project.uuid > marker).limit(limit)
 
 

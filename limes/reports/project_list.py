@@ -11,7 +11,7 @@ from limes.db.compiled import fingerprint
 from limes.db.engine import Engine
 from limes.db.query import Node, first
 from limes.projects.models import Domain, Project
-from limes.projects.queries import DomainRow, ProjectRow, projects_of_domain
+from limes.projects.queries import OWN_COLUMNS, DomainRow, ProjectRow, projects_of_domain
 from limes.reports import project_answers as answers
 from limes.web.encoding import dump_part, dump_texts
 
@@ -42,8 +42,7 @@ _lock = Lock()
 
 @first(_ListedDomain, prepare=True)
 def _listed_domain(uuid: str) -> Node:
-    columns = (Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting)
-    projects = Project.select(fingerprint(*columns)).where(Project.domain == Domain.id)
+    projects = Project.select(fingerprint(*OWN_COLUMNS)).where(Project.domain == Domain.id)
     return Domain.select(Domain.id, Domain.uuid, Domain.name, projects).where(Domain.uuid == uuid)
 
 
@@ -70,6 +69,7 @@ def _keep(domain: _ListedDomain, projects: ProjectList) -> None:
 
 
 def make_list(projects: Sequence[ProjectRow], *, with_domain: bool = False) -> ProjectList:
+    """Returns a list of these projects, each with its domain or without."""
     rows = {project.id: project for project in projects}
     if not rows:
         return ProjectList(rows, [])
