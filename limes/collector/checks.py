@@ -1,10 +1,10 @@
 """What `limes doctor` and `limes config check` say of what the configuration does not have any more."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from limes.app.context import Limes
 from limes.collector import sync_catalog as catalogs
+from limes.kernel.calendar import render_minute
 from limes.kernel.errors import LimesError
 from limes.kernel.findings import Finding, counted, ok, warning
 
@@ -23,7 +23,7 @@ def check_catalog(name: str, limes: Limes) -> Iterator[Finding]:
     for service in (*comparison.services, *comparison.missing):
         if service.projects or service.commitments:
             text = f"service {service.type} is not configured any more: {_describe_service(service)}"
-            findings.append(warning(name, f"{text}; kept until {_say_moment(service.deleted_at)}", _GRACE))
+            findings.append(warning(name, f"{text}; kept until {render_minute(service.deleted_at)}", _GRACE))
     for resource in comparison.resources:
         if any(resource.holdings):
             text = f"not configured any more, and hidden: {_describe_resource(resource)}"
@@ -61,7 +61,7 @@ def render_comparison(comparison: catalogs.Comparison, changed: Sequence[catalog
 def _service(service: catalogs.DroppedService, before: str, fate: str) -> Iterator[str]:
     yield f"{before}service {service.type}: {_describe_service(service)}"
     yield from (f"  {_describe_resource(resource)}" for resource in service.resources if any(resource.holdings))
-    yield f"  {fate}, and back with the service, at least until {_say_moment(service.deleted_at)}"
+    yield f"  {fate}, and back with the service, at least until {render_minute(service.deleted_at)}"
 
 
 def _describe_zone(zone: catalogs.DroppedZone) -> str:
@@ -85,10 +85,6 @@ def _describe_resource(resource: catalogs.DroppedResource) -> str:
         f"resource {'/'.join(resource.ref)}: quota of domains {holdings.domains_quota},"
         f" of {projects} {holdings.projects_quota}, usage {holdings.usage}, {commitments} of {holdings.committed}"
     )
-
-
-def _say_moment(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 CHECKS = (check_catalog,)

@@ -82,3 +82,8 @@ def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
 def render_time(time: float) -> str:
     """Returns a time as people read it."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def render_minute(time: float) -> str:
+    """Returns a time for sentences, without its seconds."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")

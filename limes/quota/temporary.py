@@ -4,10 +4,10 @@ Pure functions of numbers. Times are seconds since the epoch.
 """
 
 import enum
-from datetime import UTC, datetime
 
 from msgspec import Struct, structs
 
+from limes.kernel.calendar import render_minute
 from limes.kernel.units import Unit
 from limes.quota.hierarchy import Bounding, Judge, Refusal, conflict, invalid_value, lowest
 
@@ -98,10 +98,6 @@ def check_term(term: Term, now: float) -> Refusal | None:
     return None
 
 
-def when(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
 # -- what a request asks for -------------------------------------------------------------------------------------------
 
 
@@ -127,28 +123,29 @@ def _plan_term(wish: RequestedQuota, unit: Unit, until: float, now: float) -> Pl
         return invalid_value(text, minimum=before + 1, unit=unit)
     is_active = wish.temporary is not None and wish.temporary.before is not None
     if wish.temporary is not None and is_active and wish.term.starts_at is not None:
-        text = f"there is a temporary quota until {when(wish.temporary.until)}"
+        text = f"there is a temporary quota until {render_minute(wish.temporary.until)}"
         return conflict(f"{text}: another one can be planned after its end")
     if wish.temporary is not None and wish.only_raises and wish.quota < wish.present:
-        text = f"there is a temporary quota of {unit.render(wish.present)} until {when(wish.temporary.until)}"
+        text = f"there is a temporary quota of {unit.render(wish.present)} until {render_minute(wish.temporary.until)}"
         return conflict(f"{text}: ask for as much, or wait for its end")
     if wish.term.starts_at is not None:
         start = wish.term.starts_at
         planned = TemporaryQuota(TemporaryState.PLANNED, wish.quota, None, start, until, start)
-        text = f"{unit.render(wish.quota)} planned from {when(start)} until {when(until)}"
+        text = f"{unit.render(wish.quota)} planned from {render_minute(start)} until {render_minute(until)}"
         return Plan(planned, waits=True, note=text)
     if wish.temporary is not None and is_active and (wish.quota, until) == (wish.present, wish.temporary.until):
         return Plan(wish.temporary)
     active = TemporaryQuota(TemporaryState.ACTIVE, wish.quota, before, now, until, until)
     raised_from = before if is_active else None
-    return Plan(active, raised_from=raised_from, note=f"until {when(until)}, then {unit.render(before)}")
+    return Plan(active, raised_from=raised_from, note=f"until {render_minute(until)}, then {unit.render(before)}")
 
 
 def _change_planned(wish: RequestedQuota, planned: TemporaryQuota, unit: Unit) -> Plan | None:
     keeps = wish.quota == wish.present if wish.term.keep_until is None else wish.term.keep_until
     if keeps or wish.only_raises:
         return None
-    text = f"the raise to {unit.render(planned.quota)} that was planned for {when(planned.starts_at)} is cancelled"
+    begin = render_minute(planned.starts_at)
+    text = f"the raise to {unit.render(planned.quota)} that was planned for {begin} is cancelled"
     return Plan(None, note=text, warning=text)
 
 
@@ -158,7 +155,7 @@ def _raise_what_stays(wish: RequestedQuota, there_is: TemporaryQuota, before: in
         return None
     if wish.quota >= wish.present:
         return _drop(wish, there_is, before, unit)
-    text = f"{unit.render(wish.quota)} instead of {unit.render(before)} after {when(there_is.until)}"
+    text = f"{unit.render(wish.quota)} instead of {unit.render(before)} after {render_minute(there_is.until)}"
     return Plan(structs.replace(there_is, before=wish.quota), raised_from=before, note=text)
 
 
@@ -168,7 +165,7 @@ def _change_active(wish: RequestedQuota, there_is: TemporaryQuota, before: int, 
     if not wish.term.keep_until:
         return _drop(wish, there_is, before, unit)
     if wish.quota > before:
-        text = f"until {when(there_is.until)}, then {unit.render(before)}"
+        text = f"until {render_minute(there_is.until)}, then {unit.render(before)}"
         return Plan(structs.replace(there_is, quota=wish.quota), note=text)
     text = f"with keep_until it has to be more than the quota after that, which is {unit.render(before)}"
     return invalid_value(text, minimum=before + 1, unit=unit)
@@ -176,9 +173,9 @@ def _change_active(wish: RequestedQuota, there_is: TemporaryQuota, before: int, 
 
 def _drop(wish: RequestedQuota, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan:
     if wish.quota <= before:
-        return Plan(None, note=f"no end on {when(there_is.until)} any more")
+        return Plan(None, note=f"no end on {render_minute(there_is.until)} any more")
     text = f"it stays at {unit.render(wish.quota)}, and no longer goes back to {unit.render(before)}"
-    warning = f"{text} (on {when(there_is.until)}); to keep that end, send keep_until: true"
+    warning = f"{text} (on {render_minute(there_is.until)}); to keep that end, send keep_until: true"
     return Plan(None, raised_from=before, note=text, warning=warning)
 
 
@@ -207,14 +204,16 @@ def take_step(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: 
 def _begin(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: float, retry: float) -> Step:
     if due.until <= now:
         reason = due.problem or "no collector was running to start it"
-        return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} never began: {reason}")
+        return Step(present, None, f"{unit.render(due.quota)} until {render_minute(due.until)} never began: {reason}")
     if present >= due.quota:
-        return Step(present, None, f"{unit.render(due.quota)} until {when(due.until)} not needed: there is as much")
+        return Step(
+            present, None, f"{unit.render(due.quota)} until {render_minute(due.until)} not needed: there is as much"
+        )
     refusal = judge(due.quota)
     if refusal is not None:
         return Step(present, structs.replace(due, due_at=min(now + retry, due.until), problem=refusal.message))
     active = structs.replace(due, state=TemporaryState.ACTIVE, before=present, due_at=due.until, problem="")
-    return Step(due.quota, active, f"planned until {when(due.until)}, then {unit.render(present)}")
+    return Step(due.quota, active, f"planned until {render_minute(due.until)}, then {unit.render(present)}")
 
 
 def _is_constrained(due: TemporaryQuota, present: int, judge: Judge) -> bool:
@@ -233,7 +232,7 @@ def _give_back(
         text = f"it was set to {unit.render(present)} since, so it does not go back to {unit.render(before)}"
         return Step(present, None, text)
     quota = lowest(before, present, judge)
-    text = f"end of the temporary quota on {when(due.until)}"
+    text = f"end of the temporary quota on {render_minute(due.until)}"
     if quota == before:
         return Step(quota, None, text)
     is_new = due.state is not TemporaryState.OVER or quota < present

@@ -13,16 +13,15 @@ from msgspec import structs
 from limes.app.context import Limes
 from limes.catalog.catalog import Ref
 from limes.db.transactions import atomic
+from limes.kernel.calendar import render_minute
 from limes.kernel.errors import Forbidden, LimesError, NotFound, Unprocessable
 from limes.kernel.units import UnitError
 from limes.projects.queries import ProjectRow
 from limes.projects.scope import Place
-from limes.quota import set_quota, temporary
+from limes.quota import set_quota
 from limes.quota.changes import QuotaChange, QuotaOutcome, read_amount
 from limes.requests import lists, pass_on, queries, store
-from limes.requests.lists import RequestRow
 from limes.requests.pass_on import Rights
-from limes.requests.queries import AmountRow
 from limes.requests.rules import UNDECIDED, EventKind, RequestStatus, names, status_after
 from limes.requests.store import HeldRequest, close_passed_on, close_requests, lock_request, record_step
 
@@ -114,7 +113,7 @@ def _approve(
     return outcome, None if origin is None else pass_on.release(limes, origin, request_id, comment)
 
 
-def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[QuotaChange]) -> dict[Ref, int]:
+def _read_lowered(limes: Limes, rows: Sequence[queries.AmountRow], lowered: Sequence[QuotaChange]) -> dict[Ref, int]:
     """Returns the amounts to grant instead of the requested ones."""
     asked = {row.ref: row for row in rows}
     amounts: dict[Ref, int] = {}
@@ -159,12 +158,12 @@ def expire_requests(limes: Limes) -> int:
 
 
 @atomic
-def _expire(limes: Limes, row: RequestRow, now: float) -> int:
+def _expire(limes: Limes, row: lists.RequestRow, now: float) -> int:
     place = Place(row.domain_uuid, row.project_uuid or "")
     locked = lock_request(limes, place, row.id, ())
     if locked.request.status != row.status:
         return 0
     is_over = row.until is not None and row.until <= now
-    text = f"it was for the time until {temporary.when(row.until or 0)}" if is_over else "no decision was made in time"
+    text = f"it was for the time until {render_minute(row.until or 0)}" if is_over else "no decision was made in time"
     _close(limes, locked, RequestStatus.EXPIRED, text)
     return 1

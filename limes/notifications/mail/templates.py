@@ -10,7 +10,6 @@ A template of an operator that cannot be rendered is logged, and ours is used in
 
 import logging
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from limes.kernel.calendar import render_minute
 from limes.kernel.units import Unit
 from limes.notifications.mail.mailer import one_line
 
@@ -215,7 +215,7 @@ def _cleaned(value: Any, name: str) -> Any:
 
 
 def _date(seconds: float | None) -> str:
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return "" if seconds is None else render_minute(seconds)
 
 
 def _amount(value: int | None, unit: str | None = None) -> str:
