@@ -2,14 +2,16 @@
 
 Each collector compares claims and due times with its own clock, so a machine whose clock is ahead would take tasks
 away from those who work on them. The database's clock decides: a collector that disagrees with it does nothing until
-they agree. If the database's clock is wrong, or all of them are, nothing is lost either: a late outcome is dropped, and
-a due time that lies too far ahead counts as due (`limes.projects.tasks`).
+they agree, and its tasks under way go by the time at the last comparison (`ClockWatch`). If the database's clock is
+wrong, or all of them are, nothing is lost either: a late outcome is dropped, and a due time that lies too far ahead
+counts as due (`limes.projects.tasks`).
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from msgspec import Struct
@@ -118,7 +120,9 @@ class Loop:
 
 
 class ClockWatch:
-    """Compares this machine's clock with the database's; on SQLite it is the same. Safe to use from many threads."""
+    """The clock of a collector, which it compares with the database's; on SQLite both are this machine's. A jump of
+    this machine's clock does not move it: a claim that came just after would take what others work on for overdue.
+    Safe to use from many threads."""
 
     def __init__(
         self,
@@ -131,37 +135,41 @@ class ClockWatch:
     ) -> None:
         """Compares at most once in `every` seconds. Up to `tolerance` seconds of difference do not count."""
         self._engine, self._tolerance, self._every = engine, tolerance, every
-        self._wall, self._monotonic = wall, monotonic
+        self._wall, self.monotonic = wall, monotonic
         self._lock = threading.Lock()
-        self._compared_at = float("-inf")
-        self._offset = wall() - monotonic()
-        self._agrees = True
+        self._compared_at, self._agrees = float("-inf"), True
+        self._offset = self._steady = wall() - monotonic()
+
+    def now(self) -> datetime:
+        """Returns the present by the last comparison and the time that has passed since."""
+        if self._engine.dialect == "postgresql":
+            return datetime.fromtimestamp(self.monotonic() + self._steady, UTC)
+        return datetime.fromtimestamp(self._wall(), UTC)
 
     def agrees(self) -> bool:
         """Returns whether the clocks agreed at the last comparison. A database that does not answer changes nothing."""
         with self._lock:
             # a jump is seen at once, without asking anybody
-            jumped = abs(self._wall() - self._monotonic() - self._offset) > self._tolerance
-            if self._engine.dialect == "postgresql" and (
-                jumped or self._monotonic() - self._compared_at >= self._every
-            ):
+            jumped = abs(self._wall() - self.monotonic() - self._offset) > self._tolerance
+            is_due = jumped or self.monotonic() - self._compared_at >= self._every
+            if is_due and self._engine.dialect == "postgresql":
                 self._compare()
             return self._agrees
 
     def _compare(self) -> None:
+        offset = self._wall() - self.monotonic()  # a jump from now on is for the next comparison
         try:
-            ahead = ahead_of_database(self._engine, self._wall)
+            ahead = ahead_of_database(self._engine, lambda: self.monotonic() + offset)
         except errors.Unavailable:
             return
-        self._compared_at = self._monotonic()
-        self._offset = self._wall() - self._monotonic()
         agrees = abs(ahead) <= self._tolerance
         if self._agrees and not agrees:
             text = "this machine's clock is %.0f s %s of the database's: no task is started until they agree"
             log.error(text, abs(ahead), "ahead" if ahead > 0 else "behind")
         elif agrees and not self._agrees:
             log.warning("this machine's clock and the database's agree again")
-        self._agrees = agrees
+        self._compared_at = self.monotonic()
+        self._offset, self._steady, self._agrees = offset, offset if agrees else offset - ahead, agrees
 
 
 def watch_for_jumps(on_jump: Callable[[], None], every: float, stopped: threading.Event) -> None:

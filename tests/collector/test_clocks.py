@@ -1,10 +1,13 @@
 """Clocks that are wrong, and come right again."""
 
 import threading
+import time
 from functools import partial
+from typing import Any
 
 import pytest
 
+from limes.collector import loop
 from limes.collector.discover import request_sync
 from limes.collector.loop import ClockWatch, Job, Loop, watch_for_jumps
 from limes.collector.scrape_usage import claim_scrapes
@@ -74,8 +77,6 @@ class Watch(ClockWatch):
     def __init__(self, engine: Engine) -> None:
         self.ahead = 0.0
         self.passed = 0.0
-        import time
-
         started = time.time()
         super().__init__(
             engine,
@@ -85,19 +86,50 @@ class Watch(ClockWatch):
         )
 
 
+def is_right(watch: Watch) -> bool:
+    return abs(watch.now().timestamp() - time.time()) <= 30
+
+
 @pytest.mark.parametrize("ahead", [3600.0, -3600.0])
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
 def test_who_disagrees_with_the_database_does_nothing(lab: Lab, ahead: float, caplog: pytest.LogCaptureFixture) -> None:
     watch = Watch(lab.engine)
     assert watch.agrees()
     watch.ahead = ahead
+    assert is_right(watch), "for a claim that comes before anybody has noticed"
     assert not watch.agrees(), "at once, as the jump is seen without asking"
     assert "this machine's clock is 3600 s" in caplog.text
+    assert is_right(watch)
     watch.passed += 10
     assert not watch.agrees()
     watch.ahead = 0
+    assert is_right(watch)
     assert watch.agrees()
     assert "agree again" in caplog.text
+    assert is_right(watch)
+
+
+@pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
+def test_a_jump_while_clocks_are_compared(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, compare = Watch(lab.engine), loop.ahead_of_database
+
+    def jump(*arguments: Any) -> float:
+        watch.ahead = -3600
+        return compare(*arguments)
+
+    monkeypatch.setattr(loop, "ahead_of_database", jump)
+    assert watch.agrees()
+    assert is_right(watch)
+    assert not watch.agrees()
+    assert is_right(watch)
+
+
+@pytest.mark.parametrize("databases", ["sqlite"], indirect=True)
+def test_sqlite_has_the_clock_of_its_machine(lab: Lab) -> None:
+    watch = Watch(lab.engine)
+    watch.ahead = 3600
+    assert watch.agrees()
+    assert not is_right(watch)
 
 
 def test_a_loop_begins_nothing_while_it_may_not() -> None:
@@ -107,17 +139,15 @@ def test_a_loop_begins_nothing_while_it_may_not() -> None:
         steps.append(1)
         return True
 
-    loop = Loop(Job("job", step), may_work=lambda: len(may) == 1 and len(steps) < 3)
-    loop.drain()
+    idle = Loop(Job("job", step), may_work=lambda: len(may) == 1 and len(steps) < 3)
+    idle.drain()
     assert steps == []
     may.append(1)
-    loop.drain()
+    idle.drain()
     assert steps == [1, 1, 1]
 
 
 def test_a_jump_wakes_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
-    import limes.collector.loop as module
-
     class Time:
         ahead = 0.0
 
@@ -128,7 +158,7 @@ def test_a_jump_wakes_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
             return 1.0
 
     clock, heard = Time(), threading.Event()
-    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(loop, "time", clock)
     stopped = threading.Event()
     threading.Thread(target=watch_for_jumps, args=(heard.set, 0.01, stopped)).start()
     assert not heard.wait(0.1)

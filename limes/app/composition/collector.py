@@ -19,7 +19,7 @@ from limes.collector.loop import ClockWatch, Job, counted
 from limes.collector.sync_catalog import sync_catalog
 from limes.db.engine import Engine
 from limes.kernel.metrics import OutcomeCounter
-from limes.kernel.system import Clock, Jitter, RandomJitter, SystemClock
+from limes.kernel.system import Clock, Jitter, RandomJitter
 from limes.notifications.deliver import DeliverEvents
 from limes.notifications.metrics import AuditCounters
 from limes.projects.claims import PeriodicJob, run_if_due
@@ -51,7 +51,7 @@ def build_collector(
     services = [(service, names[service]) for service in cluster.catalog.services]
     counted = metrics.JobMetrics(services)
     limes = open_limes(
-        cluster, engine, settings, clock=clock or SystemClock(), jitter=jitter or RandomJitter(), telemetry=counted
+        cluster, engine, settings, clock=clock or watch, jitter=jitter or RandomJitter(), telemetry=counted
     )
     sync_catalog(limes, prune=True)
     follow_configuration.follow_models(limes)
