@@ -59,8 +59,8 @@ class Limes(Cluster, frozen=True, kw_only=True):
     ids: IdSource = field(default_factory=SystemIds)
     jitter: Jitter = field(default_factory=RandomJitter)
     telemetry: Telemetry = field(default_factory=Telemetry)
-    push_quota: PushQuota = lambda limes, project_id, services: ()
-    """Called after the commit of a change. By default, pushing quota is left to the job that does it."""
+    push_quota: PushQuota | None = None
+    """Called after the commit of a change. None: pushing quota is left to the job that does it."""
     lease: float = 300.0
     """For how many seconds this process may keep the task that it claims."""
     observer: str = "limes"

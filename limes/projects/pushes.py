@@ -22,10 +22,10 @@ class PushState(NamedTuple):
 
 
 @writes_for(prepare=True)
-def mark_desynced(project_id: int, service_types: Sequence[str], now: float) -> Node:
-    """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
+def mark_desynced(project_id: int, service_types: Sequence[str], now: float, job_at: float) -> Node:
+    """Marks the backends of these services: this project's quota has to be pushed to them, by the job from `job_at`."""
     services = Service.select(Service.id).where(any_of(Service.type, service_types))
-    changes = _ROW.update(quota_desynced_at=now, next_push_at=now, push_failures=0)
+    changes = _ROW.update(quota_desynced_at=now, next_push_at=job_at, push_failures=0)
     return changes.where(_ROW.project == project_id, any_of(_ROW.service, services))
 
 

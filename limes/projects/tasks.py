@@ -173,10 +173,9 @@ def _pushes(which: Literal["due", "lost"], service_type: str, now: float, never:
 
 @partial(_claimable, prepare=True)
 def _pushes_of_project(project_id: int, service_types: Sequence[str], now: float, never: float, limit: int) -> Node:
-    is_due = (_PS.next_push_at <= now) | (_PS.next_push_at > never)
-    is_free = _is_unclaimed(_PS.push_claimed_until, now, never)
+    is_marked, is_free = _PS.next_push_at.is_null(False), _is_unclaimed(_PS.push_claimed_until, now, never)
     of_project = (_PS.project == project_id, any_of(Service.type, service_types))
-    return _tasks(_PS.next_push_at, _PS.push_claimed_until, limit, *of_project, is_due, is_free)
+    return _tasks(_PS.next_push_at, _PS.push_claimed_until, limit, *of_project, is_marked, is_free)
 
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:

@@ -87,8 +87,10 @@ def record_refused_bursting(limes: Limes, scope: Scope, enabled: bool, message: 
 
 
 def request_push(limes: Limes, project_id: int, service_types: Sequence[str]) -> None:
-    """Marks the backends of these services: this project's quota has to be pushed to them as soon as possible."""
-    pushes.mark_desynced(limes.engine, project_id, service_types, limes.now())
+    """Marks the backends of these services: this project's quota has to be pushed to them. Where this process does so
+    after the commit, the job leaves it alone for a lease: it could still be writing when the user has the answer."""
+    now, wait = limes.now(), 0.0 if limes.push_quota is None else limes.lease
+    pushes.mark_desynced(limes.engine, project_id, service_types, now, now + wait)
 
 
 def record_commitments(limes: Limes, steps: Sequence[CommitmentStep]) -> None:

@@ -91,10 +91,14 @@ def apply_update(
 
 def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOutcome:
     """Pushes what was changed of a project to the backends. Returns the outcome with their errors."""
-    services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
-    if not services or isinstance(target, DomainRow):
+    if isinstance(target, DomainRow):
         return outcome
-    return structs.replace(outcome, backend_errors=limes.push_quota(limes, target.id, services))
+    services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
+    return structs.replace(outcome, backend_errors=_push(limes, target.id, services))
+
+
+def _push(limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
+    return limes.push_quota(limes, project_id, services) if services and limes.push_quota else ()
 
 
 def _lock(
@@ -323,7 +327,7 @@ def set_bursting(
         if limes.settings.audit.sinks:
             _record_refusal(limes, place, enabled, str(error))
         raise
-    return limes.push_quota(limes, project_id, services) if services else ()
+    return _push(limes, project_id, services)
 
 
 @atomic

@@ -77,11 +77,8 @@ def approve_request(
     `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not asked
     for."""
     outcome, granted = _approve(limes, place, request_id, lowered, comment, rights)
-    return (
-        outcome
-        if granted is None
-        else structs.replace(outcome, backend_errors=set_quota.push_changes(limes, *granted).backend_errors)
-    )
+    errors = () if granted is None else set_quota.push_changes(limes, *granted).backend_errors
+    return structs.replace(outcome, backend_errors=errors)
 
 
 @atomic

@@ -1,15 +1,21 @@
 """Quota reaches the backends, whatever happens in between."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Never
 
 import pytest
+from msgspec import structs
 
+from limes.app.context import Limes, PushQuota
 from limes.backends import BackendError, ProjectInfo
 from limes.projects import tasks
+from limes.projects.scope import find_project
+from limes.quota.changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
 from limes.quota.push_quota import push_quota
+from limes.quota.set_quota import set_quotas
 from tests.collector.lab import Lab, once
+from tests.growth.in_lab import set_domain_quota
 from tests.support.rows import all_rows, changes
 from tests.support.statements import count_statements
 
@@ -17,6 +23,7 @@ pytestmark = pytest.mark.sql
 
 MARK = ("quota_desynced_at", "next_push_at", "push_failures", "push_error")
 SYNCED = (None, None, 0, "")
+CORES = ("compute", "cores")
 
 
 @pytest.fixture
@@ -58,6 +65,32 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped: Lab) -> Non
     assert (scraped.compute.written, scraped.volume.written) == ([("berlin", {"cores": 20, "ram": 0})], [])
     assert scraped.service("next_push_at", service="volume") == (scraped.now,)
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
+
+
+def test_a_change_is_left_to_the_process_that_answers(scraped: Lab) -> None:
+    """A collector that polls between its commit and its push would still be writing when the user has the answer."""
+    set_domain_quota(scraped, 100)
+    project = find_project(scraped.engine, "d-germany", "p-berlin")
+    polled: list[bool | None] = []
+
+    def set_cores(cores: int, push: PushQuota) -> QuotaOutcome:
+        limes = structs.replace(scraped.limes, push_quota=push, lease=40.0)
+        return set_quotas(limes, project, [QuotaChange(CORES, cores)], {CORES: ALL_PERMISSIONS}, dry_run=False)
+
+    def poll_and_push(limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
+        polled.append(scraped.push_next("compute"))
+        return push_quota(limes, project_id, services)
+
+    assert set_cores(20, poll_and_push).backend_errors == []
+    assert (polled, scraped.compute.written) == ([None], [("berlin", {"cores": 20, "ram": 0})])
+    assert scraped.service(*MARK) == SYNCED
+    # it may die before it pushes
+    set_cores(30, lambda limes, project_id, services: ())
+    assert scraped.service(*MARK) == (scraped.now, scraped.now + 40, 0, "")
+    assert scraped.push_next("compute") is None
+    scraped.clock.advance(40)
+    assert scraped.push_next("compute") is True
+    assert scraped.compute.quota["berlin"]["cores"] == 30
 
 
 def test_a_fixed_number_of_statements(scraped: Lab) -> None:

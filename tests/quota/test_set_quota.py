@@ -17,9 +17,11 @@ def test_domain_admin_gives_quota_to_projects(world: World) -> None:
     gone, come = changed.pop("project_resources")
     assert [(row.quota, row.backend_quota) for row in gone] == [(20, 20), (1024, 2048)]
     assert [(row.quota, row.backend_quota) for row in come] == [(70, 20), (2048, 2048)]
-    # the backend has to be told, even if this process dies now
+    # the backend has to be told
     _, desynced = changed.pop("project_services")
-    assert [(row.quota_desynced_at, row.next_push_at) for row in desynced] == [(world.clock.now().timestamp(),) * 2]
+    now = world.clock.now().timestamp()
+    marks = [(row.quota_desynced_at, row.next_push_at) for row in desynced]
+    assert marks == [(now, now + world.limes.lease)], "by this process or, if it dies now, by a collector"
     recorded = changed.pop("quota_history")[1]
     assert [(row.service_type, row.resource_name, row.what, row.old, row.new) for row in recorded] == [
         ("compute", "cores", "quota", 20, 70),
